@@ -1,0 +1,254 @@
+"""The files of a folder or a zip, and of the zips inside: listed safely, read one by one, nothing unpacked.
+
+A zip that a learner packed is hostile until shown otherwise: what has an absolute name or `..` in it,
+is a link, or is locked by a password is refused with a sentence, and the rest goes on. Sizes are not
+believed: never more of a file is read than the reader asks for.
+"""
+
+from __future__ import annotations
+
+import calendar
+import io
+import lzma
+import os
+import re
+import stat
+import struct
+import unicodedata
+import zipfile
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import BinaryIO
+
+from autograder.limits import LIMITS
+from autograder.notebooks import Unreadable
+from autograder.plaintext import one_line
+from autograder.words import say
+
+Parts = tuple[str, ...]  # a path below what the teacher named
+
+OPEN_AT_ONCE = 4  # a class has more zips than a process may have open files
+DEEPEST_ZIP = 4  # a zip in a zip in a zip: more is a trap
+DEEPEST_FOLDER = 50
+COST_OF_A_ZIP = 1000  # opening one takes as long as looking at so many entries
+LONGEST_NAME = 255  # characters: no file system takes more
+# What operating systems, file managers and Jupyter leave behind.
+_LITTER = re.compile(r"__MACOSX|\..*|Thumbs\.db|desktop\.ini", re.I)
+_ABSOLUTE = re.compile(r"/|[A-Za-z]:/")
+# zipfile reads a name without a mark of its encoding as cp437. There, B0 to C8 draw boxes, which nobody's
+# name does; in cp949 (Windows in Korea) they begin nearly every syllable.
+_KOREAN = re.compile(rb"[\xb0-\xc8][\xa1-\xfe]")
+# All that zipfile raises for a file that is broken, or made to be.
+_BROKEN = (
+    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error),
+    *(OSError, EOFError, RuntimeError, ValueError, OverflowError, KeyError),
+)
+
+
+@dataclass(frozen=True)
+class File:
+    """A file that was handed in, wherever it lies."""
+
+    parts: Parts
+    modified: float  # seconds since 1970
+    open: Callable[[], BinaryIO] = field(compare=False)
+
+    @property
+    def name(self) -> str:
+        return self.parts[-1]
+
+    @property
+    def path(self) -> str:
+        """How messages name it."""
+        return show(self.parts)
+
+    def read(self, limit: int) -> bytes:
+        """At most `limit` bytes. Raises Unreadable for a part of a zip that is damaged, OSError for a file."""
+        try:
+            with self.open() as file:
+                return file.read(limit)
+        except Unreadable:
+            raise
+        except _BROKEN as error:
+            if isinstance(error, OSError) and error.errno is not None:
+                raise
+            raise Unreadable(say("archive.damaged", path=self.path)) from None
+
+
+@dataclass
+class Listing:
+    """What lies in a folder or a zip."""
+
+    files: list[File] = field(default_factory=list)
+    folders: list[Parts] = field(default_factory=list)  # also the empty ones; a zip is one too
+    refused: list[tuple[Parts, str]] = field(default_factory=list)  # where, and a sentence
+
+    def refuse(self, parts: Parts, key: str, **values: object) -> None:
+        self.refused.append((parts, say(key, path=show(parts), **values)))
+
+
+def list_files(path: Path) -> Listing:
+    """All files below a folder, or in a zip, in the order of their names. Raises OSError, and Unreadable for no zip."""
+    listing = Listing()
+    if path.is_dir():
+        _list_folder(path, (), listing)
+    else:
+        try:
+            _list_zip(_Zips(path, of_a_class=True), (), (), listing)
+        except _BROKEN as error:
+            if isinstance(error, OSError) and error.errno is not None:
+                raise
+            raise Unreadable(say("archive.no_zip", path=path)) from None
+    listing.files.sort(key=lambda file: file.parts)
+    implied = {
+        file.parts[:end] for file in listing.files for end in range(1, len(file.parts))
+    }  # a zip need not name them
+    listing.folders = sorted(implied.union(listing.folders))
+    return listing
+
+
+def show(parts: Parts) -> str:
+    """A path as messages name it."""
+    return one_line("/".join(parts))
+
+
+def is_zip(name: str) -> bool:
+    return name.lower().endswith(".zip")
+
+
+def _list_folder(folder: Path, parts: Parts, listing: Listing) -> None:
+    if len(parts) > DEEPEST_FOLDER:
+        listing.refuse(parts, "archive.deep")
+        return
+    try:
+        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+    except OSError as error:
+        if not parts:  # what the teacher named, and no single student's
+            raise
+        listing.refuse(parts, "archive.closed", reason=error.strerror or error)
+        return
+    for entry in entries:
+        below = (*parts, unicodedata.normalize("NFC", entry.name))
+        if _LITTER.fullmatch(entry.name):
+            continue
+        # The teacher may link whole folders of students; what lies deeper came from a learner, and a
+        # link of theirs could lead to the solutions, or to somebody else's work.
+        if entry.is_symlink() and (parts or not entry.is_dir()):
+            listing.refuse(below, "archive.link")
+        elif entry.is_dir():
+            listing.folders.append(below)
+            _list_folder(Path(entry), below, listing)
+        elif not entry.is_file():  # a pipe would be waited for
+            listing.refuse(below, "archive.no_file")
+        elif is_zip(entry.name):
+            _list_inner_zip(_Zips(Path(entry)), (), below, listing)
+        else:
+            listing.files.append(File(below, entry.stat().st_mtime, partial(open, entry.path, "rb")))
+
+
+class _Zips:
+    """A zip and the zips inside it, opened when something is read; a few stay open."""
+
+    def __init__(self, path: Path, *, of_a_class: bool = False) -> None:
+        self._path = path
+        self._of_a_class = of_a_class
+        self._spent: Counter[tuple[int, ...]] = Counter()
+        self.opened = lru_cache(maxsize=OPEN_AT_ONCE)(self._opened)
+
+    def _opened(self, numbers: tuple[int, ...]) -> zipfile.ZipFile:
+        """The zip that is entry `numbers[-1]` of the zip that is …; () is the outermost."""
+        if not numbers:
+            return zipfile.ZipFile(self._path)
+        with self.open(numbers) as file:
+            content = file.read(LIMITS.inner_zip_bytes)  # a larger one is cut, and so is no zip
+        return zipfile.ZipFile(io.BytesIO(content))
+
+    def may_list(self, numbers: tuple[int, ...], entries: int) -> bool:
+        """Whether so many more entries of the zip `numbers` may be looked at.
+
+        One learner has so many in all, zips inside zips included; in the zip of a class each inner one has.
+        """
+        budget = numbers[:1] if self._of_a_class else ()
+        self._spent[budget] += entries
+        return self._spent[budget] <= LIMITS.zip_entries
+
+    def open(self, numbers: tuple[int, ...]) -> BinaryIO:
+        outer = self.opened(numbers[:-1])
+        return outer.open(outer.infolist()[numbers[-1]])
+
+
+def _list_inner_zip(zips: _Zips, numbers: tuple[int, ...], parts: Parts, listing: Listing) -> None:
+    """As `_list_zip`, for one that a learner packed: where it is broken, that is said, and the rest goes on."""
+    listing.folders.append(parts)
+    if len(numbers) >= DEEPEST_ZIP:
+        listing.refuse(parts, "archive.deep")
+        return
+    if not zips.may_list(numbers, COST_OF_A_ZIP):
+        listing.refuse(parts, "archive.entries", limit=LIMITS.zip_entries)
+        return
+    try:
+        _list_zip(zips, numbers, parts, listing)
+    except _BROKEN:
+        listing.refuse(parts, "archive.broken", limit=LIMITS.inner_zip_bytes >> 20)
+
+
+def _list_zip(zips: _Zips, numbers: tuple[int, ...], parts: Parts, listing: Listing) -> None:
+    entries = zips.opened(numbers).infolist()
+    if not zips.may_list(numbers, len(entries)):
+        listing.refuse(parts, "archive.entries", limit=LIMITS.zip_entries)
+        return
+    for number, (entry, name) in enumerate(zip(entries, _names(entries), strict=True)):
+        names = tuple(unicodedata.normalize("NFC", part) for part in name.split("/") if part not in ("", "."))
+        below = (*parts, *names)
+        if not names or any(_LITTER.fullmatch(part) for part in names if part != ".."):
+            continue
+        if _ABSOLUTE.match(name) or ".." in names:
+            listing.refuse(below, "archive.unsafe")
+        elif len(max(names, key=len)) > LONGEST_NAME:
+            listing.refuse((*parts, names[-1][:40] + "…"), "archive.long")
+        elif stat.S_ISLNK(entry.external_attr >> 16):
+            listing.refuse(below, "archive.link")
+        elif name.endswith("/"):
+            listing.folders.append(below)
+        elif entry.flag_bits & 1:
+            listing.refuse(below, "archive.locked")
+        elif is_zip(name):
+            _list_inner_zip(zips, (*numbers, number), below, listing)
+        else:
+            listing.files.append(File(below, _seconds(entry), partial(zips.open, (*numbers, number))))
+
+
+def _names(entries: list[zipfile.ZipInfo]) -> Iterator[str]:
+    """The entries' names as they were meant; one program packed them all, in one encoding."""
+    unmarked = [entry.orig_filename for entry in entries if not entry.flag_bits & 0x800]
+    encoding = _encoding([name.encode("cp437") for name in unmarked])
+    for entry in entries:
+        name = entry.orig_filename.split("\0")[0]
+        if not entry.flag_bits & 0x800 and encoding != "cp437":
+            name = name.encode("cp437").decode(encoding)
+        yield name.replace("\\", "/")  # some programs on Windows write it so
+
+
+def _encoding(names: list[bytes]) -> str:
+    for encoding in ("utf-8", "cp949"):  # macOS writes UTF-8 and does not say so
+        if encoding == "cp949" and not any(map(_KOREAN.search, names)):
+            continue
+        try:
+            for name in names:
+                name.decode(encoding)
+        except UnicodeDecodeError:
+            continue
+        return encoding
+    return "cp437"
+
+
+def _seconds(entry: zipfile.ZipInfo) -> float:
+    """A zip keeps the clock of whoever packed it, without a zone: good for telling older from newer in one zip."""
+    try:
+        return float(calendar.timegm((*entry.date_time, 0, 0, 0)))
+    except (ValueError, OverflowError):  # a month 0, as broken programs write it
+        return 0.0
