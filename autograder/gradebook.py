@@ -17,6 +17,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from autograder.collector import no_collecting
 from autograder.course import Assignment
 from autograder.errors import UsageError
 from autograder.gradebook_source import record_assignment
@@ -88,7 +89,7 @@ def get_ready() -> threading.Thread:
 
 
 def _import_nbgrader() -> None:
-    with _quick_imports():
+    with _quick_imports(), no_collecting():
         importlib.import_module("nbgrader.api")
 
 

@@ -7,6 +7,7 @@ learner's file decides points, tests or order: those come from the source notebo
 from __future__ import annotations
 
 import ast
+import functools
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -167,15 +168,21 @@ def _defines(source: str, name: str) -> bool:
 def _same_code(one: str, other: str) -> bool:
     """Whether two sources are the same program, whatever their comments and spaces."""
     try:
-        return ast.dump(ast.parse(one)) == ast.dump(ast.parse(other))
+        return _bare(one) == _bare(other) or _syntax(one) == _syntax(other)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return _bare(one) == _bare(other)
+        return False
+
+
+@functools.lru_cache  # the stubs' is asked for again and again
+def _syntax(source: str) -> str:
+    return ast.dump(ast.parse(source))
 
 
 def _bare(source: str) -> str:
     return "\n".join(line.rstrip() for line in source.strip().splitlines())
 
 
+@functools.lru_cache  # each check of an answer asks, and then its score
 def called_names(source: str) -> frozenset[str]:
     """The names that an answer uses, to see which other answers it leans on."""
     try:

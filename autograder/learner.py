@@ -14,6 +14,7 @@ An answer may call a function that it was given (`step`, `f`, `attention`): that
 
 from __future__ import annotations
 
+import ast
 import builtins
 import contextlib
 import functools
@@ -26,6 +27,11 @@ from collections.abc import Callable
 from typing import Any, BinaryIO, NoReturn
 
 import numpy as np
+
+try:
+    import resource
+except ImportError:  # Windows, where the time limit alone holds, kept by the other end; and a browser
+    resource = None
 
 from autograder import effort, mirrors, namespaces, tensors, wire
 from autograder.limits import LIMITS
@@ -233,8 +239,21 @@ def _shell() -> Any:
             lambda line, cell=None: print(say("learner.no_commands", command=line)), "line_cell", name
         )
     shell.ask_exit = _exit  # what IPython's own quit() and exit() call
+    transform = shell.transform_cell
+    shell.transform_cell = lambda source: source if _is_python(source) else transform(source)  # it reads word by word
     builtins.input = no_input
     return shell
+
+
+def _is_python(source: str) -> bool:
+    """Whether a cell is Python as it stands, without a magic command, a prompt or an indent for IPython to take away."""
+    if source[:1].isspace():
+        return False
+    try:
+        ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
 
 
 def _exit() -> None:
@@ -251,9 +270,7 @@ def limit_this_process(with_torch: bool, isolated: bool) -> None:
 
     How many processes there may be is limited inside a sandbox alone: outside, all of a person's count.
     """
-    try:
-        import resource
-    except ImportError:  # Windows: the time limit alone, kept by the other end
+    if resource is None:
         return
     wanted = {
         "RLIMIT_AS": LIMITS.torch_memory_bytes if with_torch else LIMITS.memory_bytes,

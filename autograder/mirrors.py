@@ -76,10 +76,10 @@ class Modules:
         inputs, outputs = self._calls[request["call"]]
 
         def back(gradient: Any) -> list[Any]:
-            found = torch.autograd.grad(
-                outputs[request["output"]], inputs, gradient, retain_graph=True, allow_unused=True
-            )
-            return list(found)
+            # Of a sum, and not of `gradient`, for which PyTorch would load a package for algebra: a second, once.
+            with torch.enable_grad():
+                total = (outputs[request["output"]] * gradient).sum()
+            return list(torch.autograd.grad(total, inputs, retain_graph=True, allow_unused=True))
 
         return back
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import functools
 import os
 import platform
 import struct
@@ -88,6 +89,12 @@ def drop_capabilities() -> None:
     _call("capset", header, ctypes.create_string_buffer(24))
 
 
+def get_ready() -> None:
+    """Prepare what `refuse_system_calls` needs: done before a fork, it is there for all."""
+    if platform.machine() in _ARCHITECTURES:
+        _filter(*_ARCHITECTURES[platform.machine()])
+
+
 def refuse_system_calls() -> bool:
     """From now on no new process, and none of the calls above; whether this machine can do that.
 
@@ -95,7 +102,7 @@ def refuse_system_calls() -> bool:
     """
     if platform.machine() not in _ARCHITECTURES:
         return False
-    code = b"".join(_filter(*_ARCHITECTURES[platform.machine()]))
+    code = _filter(*_ARCHITECTURES[platform.machine()])
     instructions = ctypes.create_string_buffer(code, len(code))
     program = struct.pack("@HP", len(code) // 8, ctypes.addressof(instructions))
     try:
@@ -105,7 +112,8 @@ def refuse_system_calls() -> bool:
     return True
 
 
-def _filter(architecture: int, column: int) -> list[bytes]:
+@functools.cache
+def _filter(architecture: int, column: int) -> bytes:
     """The filter's instructions, eight bytes each: load, compare, skip, answer."""
 
     def instruction(code: int, value: int, if_true: int = 0, if_false: int = 0) -> bytes:
@@ -133,7 +141,7 @@ def _filter(architecture: int, column: int) -> list[bytes]:
         instruction(_ANY_BIT, _A_THREAD, if_true=1),
         fail(errno.EAGAIN),
     ]
-    return [*steps, instruction(_ANSWER, _ALLOW)]
+    return b"".join([*steps, instruction(_ANSWER, _ALLOW)])
 
 
 def _call(name: str, *arguments: object) -> int:

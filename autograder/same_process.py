@@ -1,4 +1,5 @@
 """A learner's side without a process of its own, for the browser: there is one process there, and no thread.
+The warm server rehearses with it.
 
 The messages are those between two processes, so that an answer gets copies, what it changes is seen, and
 every sentence is the same. Only an end cannot be forced from inside: whoever watches is told what runs, and
@@ -88,10 +89,10 @@ def told(error: BaseException) -> str:
 class _Here:
     """In the place of a process: a request is served when its reply is wanted."""
 
-    def __init__(self, answer_callback: Callable[[], None]) -> None:
+    def __init__(self, server: Server | None, answer_callback: Callable[[], None]) -> None:
         # A server takes the process's output for its own; here it gets it only while it serves.
         with contextlib.redirect_stdout(None), contextlib.redirect_stderr(None):
-            self._server = Server(Shell())
+            self._server = server or Server(Shell())
         self._server.read, self._server.write = self._take_request, self._give_reply
         self._requests, self._replies = bytearray(), bytearray()
         self._answer_callback = answer_callback
@@ -157,13 +158,17 @@ class _Teller:
 
 @dataclass
 class SameProcessLink(Link):
-    """A `Link` to answers in this process, which tells `watch` what runs in place of stopping it."""
+    """A `Link` to answers in this process, which tells `watch` what runs in place of stopping it.
+
+    `server` serves them; None: one with a shell that is no more than a browser's Python needs.
+    """
 
     process: Any = None
+    server: Server | None = None
     watch: Watch = lambda what, sentence, seconds: None
 
     def __post_init__(self) -> None:
-        self.process = _Here(self._answer_callback)
+        self.process = _Here(self.server, self._answer_callback)
         self._watchdog = _Teller(self.watch)
 
     def _answer_callback(self) -> None:

@@ -172,13 +172,14 @@ def _walls() -> list[str]:
     return walls
 
 
-def python_folders() -> list[str]:
+@functools.cache  # a warm server's forks would each look again
+def python_folders() -> tuple[str, ...]:
     """What this Python reads: its own folders, the installed packages, and this package; outer ones first."""
     package = Path(__file__).resolve().parent
     folders = {Path(sys.prefix), Path(sys.base_prefix), package}
     folders |= {Path(path) for path in (sysconfig.get_path("purelib"), sysconfig.get_path("platlib"))}
     folders = {folder for folder in folders if folder.is_dir() and not folder.is_relative_to("/usr")}
-    return sorted(str(folder) for folder in folders)
+    return tuple(sorted(str(folder) for folder in folders))
 
 
 def _environment(home: str) -> dict[str, str]:

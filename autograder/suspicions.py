@@ -64,9 +64,10 @@ def suspicions(source: str) -> Iterator[str]:
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return
-    modules = {name for node in ast.walk(tree) for name in _imported(node)} | _GIVEN
+    nodes = list(ast.walk(tree))
+    modules = {name for node in nodes for name in _imported(node)} | _GIVEN
     seen: dict[str, tuple[int, str]] = {}
-    for node in ast.walk(tree):
+    for node in nodes:
         for kind, name in _kinds(node, modules):
             line = getattr(node, "lineno", 0)
             if kind not in seen or line < seen[kind][0]:
@@ -101,7 +102,9 @@ def _kinds(node: ast.AST, modules: set[str]) -> Iterator[tuple[str, str]]:
         and node.func.id in ("exec", "eval", "compile", "globals", "vars", "__import__")
     ):
         yield "looks", node.func.id
-    if isinstance(node, ast.Attribute) and ast.unparse(node) == "sys.modules":  # a PyTorch module's `modules` is honest
+    if (
+        isinstance(node, ast.Attribute) and node.attr == "modules" and _root(node) == "sys"
+    ):  # a PyTorch module's is honest
         yield "looks", "sys.modules"
 
 

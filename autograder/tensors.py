@@ -22,11 +22,11 @@ MOST_BLOCKS = 4096  # how far an answer is followed: two and a half million numb
 
 
 def get_ready() -> None:
-    """Import PyTorch, on one thread, and what it would import with the first gradient: seconds, once."""
+    """Import PyTorch, on one thread, and what it imports with the first gradient: seconds, once."""
     import torch
-    import torch.fx.experimental.symbolic_shapes
 
     torch.set_num_threads(1)
+    torch.ones((), requires_grad=True).backward()
 
 
 def is_tensor(value: Any) -> bool:

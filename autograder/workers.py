@@ -7,7 +7,6 @@ forks for each piece of work. A fork that dies or takes too long costs its own p
 from __future__ import annotations
 
 import contextlib
-import gc
 import os
 import random
 import signal
@@ -21,6 +20,7 @@ from multiprocessing import Pipe
 from multiprocessing.connection import Connection, wait
 from typing import Any, NoReturn, Protocol
 
+from autograder.collector import no_collecting
 from autograder.errors import UsageError
 from autograder.limits import LIMITS
 from autograder.words import say
@@ -199,11 +199,11 @@ def main() -> None:
 
 def _work(job: Job, pipe: Connection) -> None:
     try:
-        job.open()
+        with no_collecting():
+            job.open()
     except UsageError as error:
         pipe.send(error)
         return
-    gc.freeze()  # what is there now is shared by all forks: the collector leaves its pages alone
     while True:
         item, core = pipe.recv()
         job.prepare(item)

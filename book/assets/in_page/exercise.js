@@ -111,7 +111,8 @@ export class Exercise {
     this.loading.append(this.meter, " ", this.amount);
     this.said = make("div", "in-page-said");
     const box = (key) => {
-      const made = make("pre", "in-page-output", "", { tabindex: "0", role: "region", "aria-label": say(key, { name: this.name }) });
+      // Not a pre: the theme takes every pre that doesn't scroll just now out of the tab order.
+      const made = make("div", "in-page-output", "", { tabindex: "0", role: "region", "aria-label": say(key, { name: this.name }) });
       made.hidden = true;
       return made;
     };
