@@ -102,9 +102,8 @@ def _kinds(node: ast.AST, modules: set[str]) -> Iterator[tuple[str, str]]:
         and node.func.id in ("exec", "eval", "compile", "globals", "vars", "__import__")
     ):
         yield "looks", node.func.id
-    if (
-        isinstance(node, ast.Attribute) and node.attr == "modules" and _root(node) == "sys"
-    ):  # a PyTorch module's is honest
+    # Of anything else, a PyTorch module's say, it is honest.
+    if isinstance(node, ast.Attribute) and node.attr == "modules" and _root(node) == "sys":
         yield "looks", "sys.modules"
 
 

@@ -143,6 +143,19 @@ def test_magics_commands_and_pictures_are_neutral(link, source):
     assert link.call("f", (), {}) == 1
 
 
+@pytest.mark.parametrize("source", ["    x = 1\n    y = 2", ">>> x = 1\n>>> y = 2", "\n\nx = 1\ny = 2", "x = 1;y = 2;"])
+def test_what_ipython_takes_from_a_cell_before_it_runs_is_taken(link, source):
+    define(link, source)
+    define(link, "def f(): return x + y")
+    assert link.call("f", (), {}) == 3
+
+
+def test_a_process_begins_with_no_trace_of_a_rehearsal(link):
+    define(link, "def f(): return [name for name in globals() if 'rehearse' in name]")
+    assert link.call("f", (), {}) == []
+    assert link.printed == []
+
+
 def test_input_ends_at_once(link):
     trouble = link.run("input('name?')", "a cell")
     assert trouble is not None

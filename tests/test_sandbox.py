@@ -61,6 +61,14 @@ def test_where_nothing_can_be_forked_each_process_is_started_for_itself(sandbox,
     servers.close()
 
 
+@pytest.mark.parametrize("with_torch", [False, True])
+def test_a_warm_server_gets_through_its_rehearsal(sandbox, with_torch):
+    servers = WarmServers(sandbox)
+    servers.prepare(with_torch)
+    assert servers.warm
+    servers.close()
+
+
 def test_what_lies_below_tmp_is_still_there_for_a_forked_learner(sandbox, tmp_path):
     """A course cloned into /tmp: each learner has an empty /tmp of their own, and Python its modules."""
     if not tmp_path.is_relative_to("/tmp"):
