@@ -9,6 +9,8 @@ that runs on both sides) is made again there, part by part, when an answer is ca
 
 from __future__ import annotations
 
+import copy
+import functools
 from collections.abc import Callable, Collection, Mapping
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
@@ -235,30 +237,35 @@ def _fill(parts: dict[str, torch.nn.Module], path: str, tensor: torch.Tensor, le
 
 def _known_part(part: dict, state: dict[str, Any]) -> torch.nn.Module | None:
     """PyTorch's own module of that class, of the sizes that its weight has; None where it is the learner's own."""
-    import torch
-
     weight = state.get(f"{part['path']}.weight")
     attributes = part["attributes"]
-    makers: dict[str, Callable[[], torch.nn.Module]] = {
-        "Linear": lambda: torch.nn.Linear(weight.shape[1], weight.shape[0], device="meta"),
-        "LayerNorm": lambda: torch.nn.LayerNorm(tuple(weight.shape), float(attributes["eps"]), device="meta"),
-        "Embedding": lambda: torch.nn.Embedding(
-            weight.shape[0], weight.shape[1], attributes.get("padding_idx"), device="meta"
-        ),
-        "Dropout": lambda: torch.nn.Dropout(float(attributes["p"])),
-        "ReLU": torch.nn.ReLU,
-        "GELU": torch.nn.GELU,
-        "Identity": torch.nn.Identity,
-        "Sequential": torch.nn.Sequential,
-        "ModuleList": torch.nn.ModuleList,
+    arguments: dict[str, Callable[[], tuple]] = {
+        "Linear": lambda: (weight.shape[1], weight.shape[0]),
+        "LayerNorm": lambda: (tuple(weight.shape), float(attributes["eps"])),
+        "Embedding": lambda: (*weight.shape, attributes.get("padding_idx")),
+        "Dropout": lambda: (float(attributes["p"]),),
+        "ReLU": tuple,
+        "GELU": tuple,
+        "Identity": tuple,
+        "Sequential": tuple,
+        "ModuleList": tuple,
     }
-    make = makers.get(part["class"])
-    if make is None or not part["path"]:  # the root is always asked
+    known = arguments.get(part["class"])
+    if known is None or not part["path"]:  # the root is always asked
         return None
-    made = make()
-    for name in list(dict(made.named_parameters(recurse=False))):  # replaced by the state that came
-        delattr(made, name)
-        made.register_parameter(name, None)
+    return copy.deepcopy(_empty(part["class"], *known()))
+
+
+@functools.lru_cache(maxsize=1024)  # a copy costs a third of a new one, which draws numbers that nobody wants
+def _empty(name: str, *arguments: Any) -> torch.nn.Module:
+    """PyTorch's own module of that name, without its numbers."""
+    import torch
+
+    with torch.device("meta"):
+        made = getattr(torch.nn, name)(*arguments)
+    for parameter in list(dict(made.named_parameters(recurse=False))):  # replaced by the state that came
+        delattr(made, parameter)
+        made.register_parameter(parameter, None)
     return made
 
 

@@ -10,6 +10,13 @@ import subprocess
 from typing import Protocol
 
 
+class Lost(BaseException):
+    """A learner's process ended because what it was forked from was killed: that is no fault of the answer.
+
+    A BaseException, so that a test cell's `except Exception` does not take it for the answer's.
+    """
+
+
 class LearnerProcess(Protocol):
     """What a link needs of a learner's process, however it was made."""
 
@@ -23,7 +30,7 @@ class LearnerProcess(Protocol):
         """End it and everything that it started, whatever it is doing; may be called again, from any thread."""
 
     def wait(self) -> int:
-        """Wait for its end: its exit status, or minus the number of the signal that ended it."""
+        """Wait for its end: its exit status, or minus the number of the signal that ended it. Raises Lost."""
 
     def close(self) -> None:
         """Kill it, wait, and give back what it took here."""

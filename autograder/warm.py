@@ -10,7 +10,7 @@ import subprocess
 
 from autograder.limits import LIMITS
 from autograder.link import Stopped, connect
-from autograder.processes import LearnerProcess
+from autograder.processes import LearnerProcess, Lost
 from autograder.sandbox import Sandbox, environment_inside, program, start
 from autograder.warm_server import CORE, ENDED, READY, STARTED
 
@@ -41,15 +41,20 @@ class ForkedProcess:
 
     def wait(self) -> int:
         if self._code is None:
-            ending = self._control.recv(ENDED.size, socket.MSG_WAITALL)
-            self._code = ENDED.unpack(ending)[0] if len(ending) == ENDED.size else -signal.SIGKILL
+            ending = b""
+            with contextlib.suppress(OSError):
+                ending = self._control.recv(ENDED.size, socket.MSG_WAITALL)
+            if len(ending) < ENDED.size:  # the server is gone, and with it all that it forked
+                raise Lost
+            (self._code,) = ENDED.unpack(ending)
         return self._code
 
     def close(self) -> None:
         if self._connection.fileno() < 0:
             return
         self.kill()
-        self.wait()
+        with contextlib.suppress(Lost):
+            self.wait()
         self._replies.close()
         self._connection.close()
         os.close(self._handle)
@@ -74,7 +79,7 @@ class WarmServer:
             if self._control.recv(1) != READY:
                 raise NotWarm
             connect(lambda _: self.start()).close()  # can it fork, and do the walls stand?
-        except (OSError, NotWarm, Stopped):
+        except (OSError, NotWarm, Stopped, Lost):
             self.close()
             raise NotWarm from None
 

@@ -4,8 +4,7 @@ Started as `python -m autograder.warm_server WITH_TORCH`, inside the sandbox. It
 socket: for each learner's process it is sent its cores and its connection, and gives back a handle to kill
 it by, and in the end how it ended. It runs nothing of a learner's itself, and one process at a time.
 
-Before the first it rehearses: what Python, IPython and PyTorch load late, or prepare at a first use, is then
-there for all forks, where each would spend a third of its time on it.
+Before the first it rehearses, so that what a rehearsal makes ready is there for all forks.
 
 Every learner's process is the first of a PID namespace of its own (with it ends whatever it started),
 has mounts of its own (an empty /tmp, nothing in /proc), no capability, and no way to make a process. It
@@ -14,19 +13,17 @@ begins a session as well: a signal to its process group would reach this server 
 
 from __future__ import annotations
 
-import contextlib
 import os
 import socket
 import struct
 import sys
 from typing import NoReturn
 
-import numpy as np
-
 from autograder import namespaces, tensors
 from autograder.collector import no_collecting
 from autograder.learner import Server, limit_this_process, talk_over
 from autograder.limits import LIMITS
+from autograder.rehearsal import rehearse
 from autograder.same_process import SameProcessLink
 from autograder.sandbox import python_folders
 
@@ -36,19 +33,6 @@ REFUSED = b"x"  # the kernel refuses a namespace
 CORE = struct.Struct(">H")  # a request names the cores that the process may use
 REQUEST_BYTES = 1 << 13
 ENDED = struct.Struct(">i")  # an exit status, or minus a signal's number
-
-_OFTEN = 20  # Python makes code fast that has run a few times
-_CELLS = (
-    "import autograder.hints",
-    "%time None",  # loads the magic commands
-    "1 +",
-    """
-def rehearsed(given, function, times=1):
-    for _ in range(times):
-        function(1.0)
-    return given * 2.0
-""",
-)
 
 
 def main() -> None:
@@ -64,7 +48,7 @@ def main() -> None:
         server = Server()
         python_folders()
         namespaces.get_ready()
-        rehearse(server, with_torch)
+        rehearse(SameProcessLink(with_torch=with_torch, server=server))
     control.sendall(READY)
     while True:
         cores, descriptors, _, _ = socket.recv_fds(control, REQUEST_BYTES, 1)
@@ -75,26 +59,6 @@ def main() -> None:
             _make_learner(control, socket.socket(fileno=descriptors[0]), server, with_torch)
         os.close(descriptors[0])
         os.wait()
-
-
-def rehearse(server: Server, with_torch: bool) -> None:
-    """Do often what every notebook does: cells, calls, calls back, errors. It leaves no name behind."""
-    link = SameProcessLink(server=server)
-    for cell in _CELLS:
-        link.run(cell, "")
-    given = np.ones((2, 3))
-    for _ in range(_OFTEN):
-        link.call("rehearsed", (given, float), {"times": 2})
-    with contextlib.suppress(TypeError):
-        link.call("rehearsed", (None, float), {})
-    if with_torch:
-        import torch
-
-        link.with_torch = True
-        for _ in range(_OFTEN):
-            link.call("rehearsed", (torch.ones((2, 3), requires_grad=True), float), {}).sum().backward()
-    link.run("del rehearsed", "")
-    link.close()
 
 
 def _make_learner(control: socket.socket, connection: socket.socket, server: Server, with_torch: bool) -> NoReturn:

@@ -23,6 +23,7 @@ from typing import Any, NoReturn, Protocol
 from autograder.collector import no_collecting
 from autograder.errors import UsageError
 from autograder.limits import LIMITS
+from autograder.processes import Lost
 from autograder.words import say
 
 PROGRAM = "from autograder.workers import main; main()"
@@ -193,7 +194,7 @@ def main() -> None:
     # What a watchdog interrupts with; a shell may have it ignored.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     pipe = Connection(int(sys.argv[1]))
-    with contextlib.suppress(EOFError, ConnectionError):  # the run is over, or was killed
+    with contextlib.suppress(EOFError, ConnectionError, Lost):  # the run is over, or was killed, or a warm server was
         _work(pipe.recv(), pipe)
 
 
@@ -226,7 +227,7 @@ def _finish(job: Job, item: Any, core: int | None, pipe: Connection) -> NoReturn
         _limit_memory()
         pipe.send(_done(job, item))
         os._exit(0)
-    except BaseException:  # nobody listens any more
+    except BaseException:  # nobody listens any more, or the learner's process was lost: the piece is done once more
         os._exit(1)
 
 

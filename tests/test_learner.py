@@ -9,6 +9,8 @@ import pytest
 
 from autograder.limits import LIMITS
 from autograder.link import RefusedResult, Stopped, connect
+from autograder.processes import Lost
+from autograder.warm import WarmServers
 
 
 @pytest.fixture
@@ -154,6 +156,17 @@ def test_a_process_begins_with_no_trace_of_a_rehearsal(link):
     define(link, "def f(): return [name for name in globals() if 'rehearse' in name]")
     assert link.call("f", (), {}) == []
     assert link.printed == []
+
+
+def test_the_end_of_a_warm_server_is_not_taken_for_the_answers(sandbox):
+    servers = WarmServers(sandbox)
+    servers.prepare(with_torch=False)
+    link = connect(servers.start)
+    define(link, "import time\ndef f(g):\n    g()\n    time.sleep(60)")
+    with pytest.raises(Lost):
+        link.call("f", (servers._servers[False]._process.kill,), {})
+    link.close()
+    servers.close()
 
 
 def test_input_ends_at_once(link):

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -71,6 +72,18 @@ def start(course, out, *more, limit=None):
         text=True,
         preexec_fn=small_disk if limit else None,
     )
+
+
+@contextmanager
+def at_work(run, out):
+    """Within it the run stands still, in the middle of its work."""
+    journal = out / "journal.jsonl"
+    while not (journal.exists() and journal.read_bytes().count(b"\n") > 1):
+        assert run.poll() is None, "it ended without a result"
+        time.sleep(0.002)
+    run.send_signal(signal.SIGSTOP)
+    yield
+    run.send_signal(signal.SIGCONT)
 
 
 def finish(course, out, *more):
@@ -143,10 +156,9 @@ def test_the_number_of_workers_changes_nothing(course, undisturbed, jobs):
 def test_a_worker_that_the_system_kills_costs_nothing(course, undisturbed):
     out = course / "worker killed"
     run = start(course, out, "--jobs", "2")
-    while not (out / "journal.jsonl").exists() or (out / "journal.jsonl").read_bytes().count(b"\n") < 4:
-        time.sleep(0.01)
-    workers = Path(f"/proc/{run.pid}/task/{run.pid}/children").read_text().split()
-    os.kill(int(workers[-1]), signal.SIGKILL)
+    with at_work(run, out):
+        workers = Path(f"/proc/{run.pid}/task/{run.pid}/children").read_text().split()
+        os.kill(int(workers[-1]), signal.SIGKILL)
     assert run.wait(timeout=300) == 0
     assert written(out) == undisturbed
 
@@ -155,10 +167,9 @@ def test_a_worker_that_the_system_kills_costs_nothing(course, undisturbed):
 def test_of_two_runs_at_once_the_second_is_told_and_takes_nothing(course, undisturbed):
     out = course / "twice"
     first = start(course, out)
-    while not (out / "journal.jsonl").exists():
-        time.sleep(0.01)
-    second = start(course, out)
-    _, errors = second.communicate(timeout=300)
+    with at_work(first, out):
+        second = start(course, out)
+        _, errors = second.communicate(timeout=300)
     assert second.returncode == 2
     assert "Traceback" not in errors
     assert "journal.jsonl" in errors

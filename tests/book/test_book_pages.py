@@ -194,7 +194,8 @@ def test_each_page_has_the_menus_that_are_right_for_it(pages):
             continue
         notebook, exercise = is_notebook(name), name.startswith("exercises/")
         offered = set(places(page))
-        assert ({"Open in Colab", "Open in Binder", "Download the notebook"} <= offered) == notebook, name
+        download = "Download the notebook without answers" if exercise else "Download the notebook"
+        assert ({"Open in Colab", "Open in Binder", download} <= offered) == notebook, name
         assert ("Suggest an edit" in offered) != exercise, "what release makes is not edited by hand"
         assert {"Repository", "Report a mistake"} <= offered, name
 

@@ -59,12 +59,13 @@ def places_to_run(app: Sphinx, docname: str) -> list[Place]:
     hosts = options["launch_buttons"]
     colab = f"{hosts['colab_url']}/github/{_slug(options)}/blob/{COLAB_BRANCH}/{docname}.ipynb"
     binder = f"{hosts['binderhub_url']}/v2/gh/{_slug(options)}/{options['repository_branch']}"
+    download = "place.download_exercises" if docname.startswith(EXERCISES) else "place.download"
     return [
         Place(say("place.colab"), colab, "fa-solid fa-cloud"),
         Place(
             say("place.binder"), f"{binder}?{urlencode({'urlpath': f'lab/tree/{docname}.ipynb'})}", "fa-solid fa-play"
         ),
-        Place(say("place.download"), f"{PurePosixPath(docname).name}.ipynb", "fa-solid fa-download", download=True),
+        Place(say(download), f"{PurePosixPath(docname).name}.ipynb", "fa-solid fa-download", download=True),
     ]
 
 

@@ -9,6 +9,7 @@ WORDS = {
     "place.colab": "Open in Colab",
     "place.binder": "Open in Binder",
     "place.download": "Download the notebook",
+    "place.download_exercises": "Download the notebook without answers",  # beside "Download my notebook"
     "place.how_to": "How to do the exercises",
     "source.repository": "Repository",
     "source.edit": "Suggest an edit",
