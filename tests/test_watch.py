@@ -228,20 +228,14 @@ def test_another_notebook_that_was_saved_counts_anew_and_a_broken_or_missing_one
 
 
 class Process:
-    """In place of the link to a learner's process."""
-
-    with_torch = False
+    """In place of a learner's process."""
 
     def __init__(self):
         self.ended = self.closed = False
-        self.printed = []
 
     def run(self, source, label):
         if self.ended:
             raise Stopped(DIED, "ended")
-
-    def call(self, name, args, kwargs):
-        self.run("", name)
 
     def close(self):
         self.closed = True
