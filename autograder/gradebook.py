@@ -8,6 +8,7 @@ not written; what a teacher entered by hand is not touched.
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib
 import re
 import sys
@@ -88,6 +89,7 @@ def get_ready() -> threading.Thread:
     return thread
 
 
+@functools.cache  # the first time alone: what `no_collecting` leaves behind is never looked at again
 def _import_nbgrader() -> None:
     with _quick_imports(), no_collecting():
         importlib.import_module("nbgrader.api")

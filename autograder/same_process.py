@@ -1,9 +1,8 @@
 """A learner's side without a process of its own, for the browser: there is one process there, and no thread.
-The warm server rehearses with it.
 
 The messages are those between two processes, so that an answer gets copies, what it changes is seen, and
 every sentence is the same. Only an end cannot be forced from inside: whoever watches is told what runs, and
-may take how long.
+may take how long. The warm server, too, rehearses with itself in this way.
 """
 
 from __future__ import annotations

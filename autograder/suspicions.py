@@ -102,8 +102,8 @@ def _kinds(node: ast.AST, modules: set[str]) -> Iterator[tuple[str, str]]:
         and node.func.id in ("exec", "eval", "compile", "globals", "vars", "__import__")
     ):
         yield "looks", node.func.id
-    # Of anything else, a PyTorch module's say, it is honest.
-    if isinstance(node, ast.Attribute) and node.attr == "modules" and _root(node) == "sys":
+    is_modules = isinstance(node, ast.Attribute) and node.attr == "modules"
+    if is_modules and isinstance(node.value, ast.Name) and node.value.id == "sys":  # a PyTorch module's is honest
         yield "looks", "sys.modules"
 
 

@@ -44,7 +44,7 @@ class ForkedProcess:
             ending = b""
             with contextlib.suppress(OSError):
                 ending = self._control.recv(ENDED.size, socket.MSG_WAITALL)
-            if len(ending) < ENDED.size:  # the server is gone, and with it all that it forked
+            if len(ending) < ENDED.size:  # the server is gone, with all that it forked, or hangs
                 raise Lost
             (self._code,) = ENDED.unpack(ending)
         return self._code

@@ -46,7 +46,7 @@ def main() -> None:
         if with_torch:
             tensors.get_ready()
         server = Server()
-        python_folders()
+        python_folders()  # remembered from here on
         namespaces.get_ready()
         rehearse(SameProcessLink(with_torch=with_torch, server=server))
     control.sendall(READY)

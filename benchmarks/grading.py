@@ -271,7 +271,7 @@ def print_stages(course: Course, submitted: Path, chapter: str, students: list[s
         clock.measure(submission, "make_plan", "match answers, plan"),
         clock.measure(submission, "connect", "fork the learner's process"),
         clock.measure(link.Link, "run", "run the learner's cells"),
-        clock.measure(link.Link, "ask", "call answers"),
+        clock.measure(link.Link, "ask", "call answers and their modules"),
         clock.measure(link.Link, "close", "end the learner's process"),
         clock.measure(Examination, "_mistake", "name mistakes (with their calls)"),
         clock.measure(submission, "grade_submission", "all"),

@@ -82,8 +82,10 @@ def at_work(run, out):
         assert run.poll() is None, "it ended without a result"
         time.sleep(0.002)
     run.send_signal(signal.SIGSTOP)
-    yield
-    run.send_signal(signal.SIGCONT)
+    try:
+        yield
+    finally:
+        run.send_signal(signal.SIGCONT)
 
 
 def finish(course, out, *more):
