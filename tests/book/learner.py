@@ -61,6 +61,7 @@ class Learner:
         return "\n".join(line.strip("\n") for line in editor.locator(".cm-line").all_inner_texts())
 
     def press(self, name: str, button: str) -> None:
+        self.editor(name)
         self.cell(name).get_by_role("button", name=button, exact=True).click()
 
     def check(self, name: str) -> str:

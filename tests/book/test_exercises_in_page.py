@@ -44,6 +44,14 @@ def test_nothing_of_python_is_loaded_before_somebody_wants_it(learner):
     assert not [url for url in learner.asked if "pyodide" in url or "worker" in url or "hints.json" in url]
 
 
+def test_an_editor_takes_no_more_place_than_what_it_replaces(learner):
+    for exercise in learner.notebook.exercises:
+        printed = learner.cell(exercise.name).locator(".cell_input").bounding_box()
+        learner.editor(exercise.name)
+        editor = learner.cell(exercise.name).locator(".in-page-editor").bounding_box()
+        assert (editor["width"], editor["height"]) == (printed["width"], printed["height"]), exercise.name
+
+
 def test_a_stub_does_not_pass(learner):
     for exercise in learner.notebook.exercises:
         assert learner.check(exercise.name) == "Not answered yet."

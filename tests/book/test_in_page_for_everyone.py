@@ -18,6 +18,7 @@ NOTEBOOK = NOTEBOOKS[PAGE]
 RIGHT = {exercise.name: exercise.reference for exercise in NOTEBOOK.exercises}
 STUBS = {exercise.name: exercise.stub for exercise in NOTEBOOK.exercises}
 FIRST, SECOND, *_ = RIGHT
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 RAISES = f"def {FIRST}(hs, a):\n    return hs[len(hs)]\n\nprint('before')\n{FIRST}(np.ones((2, 3)), None)"
 
 
@@ -112,6 +113,29 @@ def test_the_keys_of_the_editor_do_what_they_say(visit, html, editor):
     keyboard.press("Escape")
     keyboard.press("Tab")
     assert focused(learner.page) == ["Run", f"answer-{FIRST}"]
+
+
+@pytest.mark.parametrize("editor", ["editor.js", "plain_editor.js"])
+@pytest.mark.parametrize("window", [{}, PHONE], ids=["desktop", "phone"])
+@pytest.mark.parametrize("answer", [None, "# mine\n" * 9], ids=["stub", "kept answer"])
+def test_a_button_stays_where_it_is_pressed_while_the_editor_comes(visit, html, editor, window, answer):
+    learner = visit(**window)
+    script = (html / "_static" / "in_page" / editor).read_text(encoding="utf-8")
+    held = []
+    learner.window.route("**/editor.js", lambda route: held.append(route))
+    learner.keep({FIRST: answer} if answer else {}, STUBS)
+    cell, mouse = learner.cell(FIRST), learner.page.mouse
+    cell.locator(".in-page-buttons").scroll_into_view_if_needed()
+    place = cell.get_by_role("button", name="Run").bounding_box()
+    mouse.move(place["x"] + place["width"] / 2, place["y"] + 2)
+    mouse.down()
+    while not held:
+        learner.page.wait_for_timeout(20)
+    held[0].fulfill(body=script, content_type="text/javascript")
+    assert learner.text(FIRST).strip() == (answer or STUBS[FIRST]).strip()
+    mouse.up()
+    assert cell.get_by_role("button", name="Run").bounding_box() == place
+    assert cell.get_by_text("Running").is_visible()
 
 
 def test_an_exercise_at_work_has_no_axe_violation_and_fits_the_window(at_work):

@@ -17,6 +17,7 @@ export class Exercise {
     this.answer = kept?.answer ?? stub;
     this.before = kept?.before ?? null; // what stood there before a reset
     this.begunWith = kept?.stub ?? stub;
+    if (this.answered) cell.querySelector("pre").textContent = `${this.answer}\n`; // as high as its editor will be
     this.editor = null;
     this.result = { kind: "", of: "" };
     this.place = make("div", "in-page-editor highlight");

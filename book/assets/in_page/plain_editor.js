@@ -11,7 +11,7 @@ export function createEditor({ parent, text, name, described, changed, run, chec
   field.spellcheck = false;
   field.autocapitalize = "off";
   field.wrap = "off";
-  const fit = () => (field.rows = field.value.split("\n").length + 1);
+  const fit = () => (field.rows = field.value.split("\n").length);
   let leaving = false; // Escape was pressed: Tab leaves
   const replace = (from, to, text) => {
     field.setRangeText(text, from, to, "end");
