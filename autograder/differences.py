@@ -119,7 +119,7 @@ def _came(got: Any, want: Any, hide: bool) -> str:
 
 
 def _is_finite(value: Any) -> bool:
-    return not _is_number(value) or bool(np.isfinite(value))
+    return isinstance(value, int) or not _is_number(value) or bool(np.isfinite(value))  # NumPy knows no large int
 
 
 def _near(got: Any, want: Any) -> Any:

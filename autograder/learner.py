@@ -198,7 +198,7 @@ class Server:
 
 def describe(error: BaseException) -> dict:
     """An error as plain data: its nearest built-in type, its message, and the learner's own line."""
-    message = error.args[0] if len(error.args) == 1 and isinstance(error.args[0], str) else str(error)
+    message = _message(error)
     own = [entry for entry in traceback.extract_tb(error.__traceback__) if entry.filename.startswith("<ipython-input")]
     # The line of the answer that was called; and where that led, if it led into another function.
     line, text = (own[0].lineno or 0, own[0].line or "") if own else (0, "")
@@ -214,6 +214,14 @@ def describe(error: BaseException) -> dict:
         "function": function,
         "inner": inner[: LIMITS.message_chars],
     }
+
+
+def _message(error: BaseException) -> str:
+    """What an error says; nothing where it cannot say it: a class of the learner's may fail there too."""
+    try:
+        return error.args[0] if len(error.args) == 1 and isinstance(error.args[0], str) else str(error)
+    except BaseException:
+        return ""
 
 
 def _builtin(kind: type) -> type:

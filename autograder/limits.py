@@ -25,6 +25,7 @@ class Limits:
     message_chars: int = 600  # an exception's message
     frame_bytes: int = 64 * MEBI  # the arrays of one message between the two processes
     tree_bytes: int = 8 * MEBI  # its JSON: a few bytes of text can become a hundred in memory
+    integer_bits: int = 1000  # of one whole number: further ones fit no float, and cannot be compared with one
     dict_items: int = 10_000  # of one dict: keys can be made to collide, and then the time grows with the square
     notebook_bytes: int = 32 * MEBI  # a notebook that is handed in
     code_chars: int = 512 << 10  # of its code cells together: reading a mebibyte of code takes half a gibibyte

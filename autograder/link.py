@@ -277,8 +277,12 @@ class Link:
         if self._watchdog.expired:
             what, seconds = self._watchdog.expired
             return Stopped(TIMEOUT, say("link.timeout", what=what, seconds=f"{seconds:g}"))
-        if sys.platform != "win32" and self.process.wait() == -signal.SIGXCPU:
-            return Stopped(TIMEOUT, say("link.cpu", seconds=LIMITS.cpu_seconds))
+        if sys.platform != "win32":
+            code = self.process.wait()
+            if code == -signal.SIGXCPU:
+                return Stopped(TIMEOUT, say("link.cpu", seconds=LIMITS.cpu_seconds))
+            if code == -signal.SIGKILL:  # not by us, nor by itself: the first process of a namespace cannot
+                return Stopped(MEMORY, say("link.killed"))
         return Stopped(DIED, say("link.died"))
 
     def _broken(self) -> Stopped:

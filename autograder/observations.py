@@ -155,14 +155,23 @@ def _agree(one: Any, other: Any) -> bool:
 
 
 def _close(one: list[Any], other: list[Any]) -> bool:
+    if one == other:
+        return True
     if len(one) != len(other):
         return False
-    finite = [abs(v) for v in one + other if isinstance(v, int | float) and not isinstance(v, bool)]
-    slack = ATOL * max(finite, default=0.0)
+    slack = ATOL * _largest(one + other)
     return all(
         abs(a - b) <= slack + RTOL * abs(b) if isinstance(a, int | float) and isinstance(b, int | float) else a == b
         for a, b in zip(one, other, strict=True)
     )
+
+
+def _largest(values: list[Any]) -> float:
+    """The largest number, whatever its sign; words like "nan" are none."""
+    try:
+        return max(map(abs, values), default=0.0)
+    except TypeError:  # a word among them
+        return max((abs(value) for value in values if isinstance(value, int | float)), default=0.0)
 
 
 def _flat(items: list[Any]) -> list[Any]:

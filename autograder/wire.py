@@ -83,7 +83,11 @@ def encode(value: Any, luggage: Luggage, name_function: Callable[[Callable], int
     """The tree of `value`. Functions cross only where `name_function` gives them a number. Raises Refused."""
     if depth > _DEPTH:
         raise Refused(f"data nested more than {_DEPTH} deep")
-    if value is None or type(value) in (bool, int, float, str):
+    if value is None or type(value) in (bool, float, str):
+        return value
+    if isinstance(value, int) and value.bit_length() > LIMITS.integer_bits:
+        raise Refused(f"a whole number of more than {LIMITS.integer_bits} bits")
+    if type(value) is int:
         return value
     if isinstance(value, np.ndarray):
         return _encode_array(value, luggage)
@@ -142,7 +146,11 @@ def decode(tree: Any, blob: memoryview, received: list[Any], makers: Makers = Ma
 
 
 def _decode(tree: Any, blob: memoryview, received: list[Any], makers: Makers) -> Any:
-    if tree is None or isinstance(tree, bool | int | float | str):
+    if tree is None or isinstance(tree, bool | float | str):
+        return tree
+    if isinstance(tree, int):
+        if tree.bit_length() > LIMITS.integer_bits:
+            raise Broken("a whole number larger than the limit")
         return tree
     if isinstance(tree, list):
         return [_decode(item, blob, received, makers) for item in tree]

@@ -33,6 +33,7 @@ WORDS = {
     "link.cpu": "the answers used more than {seconds} seconds of processor time in all",
     "link.memory": "more memory was asked for than the limit allows: is an array much larger than it should be?",
     "link.exit": "the answer ended Python ({name}): leave out exit() and quit()",
+    "link.killed": "the machine ended Python while the answer ran: most often it needs more memory than there is",
     "link.died": "Python ended while the answer ran: leave out exit(), quit() and os._exit()",
     "link.broken": "the answer's process sent something that is no result",
     "link.refused": "{name} returned {what}: return arrays, numbers, strings, or lists, tuples and dicts of them",

@@ -226,6 +226,23 @@ def test_ending_the_process_is_died_and_no_result(link, ending):
     assert caught.value.status.name == "died"
 
 
+def test_a_process_that_the_machine_kills_is_no_exit_of_the_answers(link):
+    define(link, "def f(kill):\n    kill()\n    while True: pass")
+    with pytest.raises(Stopped, match="most often it needs more memory") as caught:
+        link.call("f", (link.process.kill,), {})
+    assert caught.value.status.name == "memory"
+
+
+def test_an_error_that_cannot_say_what_it_is_keeps_its_name(link):
+    define(link, "class Mute(ValueError):\n    def __str__(self): return 10**5000\ndef f(): raise Mute(1, 2)")
+    with pytest.raises(ValueError, match=r"^$") as caught:
+        link.call("f", (), {})
+    assert caught.value.from_answer.name == "Mute"
+    define(link, "def g(): raise KeyError(10**5000)")
+    with pytest.raises(KeyError):
+        link.call("g", (), {})
+
+
 @pytest.mark.parametrize(
     "bytes_written",
     [

@@ -101,6 +101,15 @@ def test_data_nested_in_itself_is_refused():
         crossed(loop)
 
 
+@pytest.mark.parametrize("number", [10**400, -(10**400), 10**5000], ids=["large", "negative", "unprintable"])
+def test_a_whole_number_beyond_every_float_is_refused(number):
+    with pytest.raises(wire.Refused, match="whole number"):
+        crossed([number])
+    with pytest.raises(wire.Broken):
+        wire.decode([number], memoryview(b""), [])
+    assert crossed(10**300) == 10**300
+
+
 def test_a_subclass_crosses_as_its_plain_value():
     class AlwaysRight(float):
         def __eq__(self, other):

@@ -41,11 +41,11 @@
 
   function show() {
     for (const link of document.querySelectorAll("a[data-chapter]")) {
-      note(link, isRead(link.dataset.chapter) ? "✓" : "", words["read.done"]);
+      note(link, isRead(link.dataset.chapter) ? "✓" : "", words.done);
     }
     for (const link of document.querySelectorAll("a[data-exercises]")) {
       const blanks = { passed: passed(link.dataset.exercises), all: link.dataset.count };
-      note(link, blanks.passed ? `${blanks.passed}/${blanks.all}` : "", fill("read.passed", blanks));
+      note(link, blanks.passed ? `${blanks.passed}/${blanks.all}` : "", fill("passed", blanks));
     }
     const box = foot.querySelector("input");
     if (box) box.checked = isRead(foot.dataset.page);
@@ -60,26 +60,26 @@
     place.hidden = unread.length === chapters.length;
     if (place.hidden) return place.replaceChildren();
     const said = document.createElement("p");
-    said.append(fill("read.so_far", { read: chapters.length - unread.length, all: chapters.length }));
+    said.append(fill("so_far", { read: chapters.length - unread.length, all: chapters.length }));
     if (unread.length) {
       const next = document.createElement("a");
       next.href = unread[0].href;
       next.textContent = unread[0].firstChild.textContent.trim();
-      said.append(` ${words["read.next"]} `, next, ".");
+      said.append(` ${words.next} `, next, ".");
     }
     const reset = document.createElement("button");
     reset.type = "button";
-    reset.textContent = words["read.reset"];
+    reset.textContent = words.reset;
     reset.addEventListener("click", () => {
       for (const key of Object.keys(kept)) if (key.startsWith(READ)) kept.removeItem(key);
       document.dispatchEvent(new Event("course:progress"));
       place.hidden = false;
-      place.textContent = words["read.forgotten"];
+      place.textContent = words.forgotten;
       place.tabIndex = -1;
       place.focus();
     });
     const where = document.createElement("small");
-    where.textContent = words["read.kept"];
+    where.textContent = words.kept;
     place.replaceChildren(said, reset, where);
   }
 

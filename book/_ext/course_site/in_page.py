@@ -1,7 +1,7 @@
 """Exercises that are done in their page: which pages have them, and what those pages load, before and after a click.
 
-The scripts lie in `book/assets/in_page`, their sentences in `book/in_page/words.json`. What they load with the first
-click comes to lie beside them: Python for the browser (`book/in_page/fetch.py`), and the checks of `autograder check`.
+The scripts lie in `book/assets/in_page`. What they load with the first click comes to lie beside them: Python for the
+browser (`book/in_page/fetch.py`), and the checks of `autograder check`.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from autograder.intake import imports_torch
 from autograder.notebooks import Cell, read_cells
 from autograder.shipped import pack
 from autograder.words import WORDS
+from course_site.words import words_of
 
 HERE = Path(__file__).resolve().parents[2] / "in_page"
 FETCHED = HERE.parents[1] / "_build" / "in_page" / "site"
@@ -81,8 +82,7 @@ class InPage(SphinxPostTransform):
 
 def words() -> dict[str, str]:
     """The sentences of the scripts."""
-    own = json.loads((HERE / "words.json").read_text(encoding="utf-8"))
-    return own | {key: WORDS[shared] for key, shared in SHARED.items()}
+    return words_of("in_page") | {key: WORDS[shared] for key, shared in SHARED.items()}
 
 
 def load_the_scripts(

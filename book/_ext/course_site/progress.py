@@ -20,7 +20,7 @@ from sphinx.application import Sphinx
 
 from course_site.head import count_exercises, is_chapter
 from course_site.notebooks import EXERCISES
-from course_site.words import WORDS
+from course_site.words import words_of
 
 
 def setup(app: Sphinx) -> None:
@@ -33,7 +33,7 @@ def fill_the_foot(
 ) -> None:
     """Give `progress.html` its words, and the name of the page where that is a chapter."""
     context["course_page"] = pagename if is_chapter(pagename) else ""
-    context["course_words"] = {key: words for key, words in WORDS.items() if key.startswith("read.")}
+    context["course_words"] = words_of("read")
 
 
 def name_the_links(
