@@ -130,8 +130,7 @@ def test_what_scrolls_on_a_phone_can_be_reached_with_the_keyboard(browser, site,
 
 def test_the_search_finds_a_word(browser, site):
     with window(browser) as context, reading(context, site, "search.html?q=softmax") as page:
-        page.wait_for_selector("#search-results li a")
-        assert page.locator("#search-results li a").count() >= 2
+        page.locator("#search-results li a").nth(1).wait_for()  # they come one by one
         assert page.locator("input[type=search]:visible").count() == 1, "one search box"
 
 
@@ -224,8 +223,7 @@ def test_who_comes_to_the_foot_of_a_chapter_and_stays_has_read_it(browser, site)
         page.wait_for_timeout(2200)
         assert not box.is_checked(), "it was opened, and no more"
         page.locator("#course-progress").scroll_into_view_if_needed()
-        page.wait_for_timeout(2200)
-        assert box.is_checked()
+        page.wait_for_function("box => box.checked", arg=box.element_handle())
 
 
 def test_paper_shows_answers_and_no_menus_in_light_colours(browser, site):
