@@ -780,7 +780,7 @@ def softmax_of_scores_divided_by_the_maximum(s, axis=-1):
 
 @wrong(
     "softmax",
-    "You clip large scores. Nothing overflows, but scores of 9 999 and 10 000 become equal. Subtracting keeps their difference.",
+    "You clip large scores. Nothing overflows, but scores of 9,999 and 10,000 become equal. Subtracting keeps their difference.",
 )
 def softmax_of_clipped_scores(s, axis=-1):
     e = np.exp(np.clip(s, -500.0, 500.0))

@@ -546,7 +546,7 @@ def minus_a_billion_added_everywhere_in_a_hidden_row(scores, mask):
 
 @wrong(
     "masked_softmax",
-    "Your large negative number is not large enough: with visible scores of −10 000 the hidden places get weight. −∞ is below every score.",
+    "Your large negative number is not large enough: with visible scores of −10,000 the hidden places get weight. −∞ is below every score.",
 )
 def a_negative_number_that_is_not_large_enough(scores, mask):
     s = np.where(mask, scores, -1e4)

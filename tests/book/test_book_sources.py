@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 import yaml
-from course_site import bundles, exercises, head, icons, notebooks, sources
+from bs4 import BeautifulSoup
+from course_site import bundles, exercises, head, icons, mathml, notebooks, sources
 from docutils import nodes
 from docutils.utils import new_document
 
@@ -166,3 +167,35 @@ def test_a_page_takes_its_words_and_its_lines_of_code_to_read():
     document += nodes.literal_block("", "x = 1\n\n" * 100)
     assert head.minutes_to_read(document) == 15, "blank lines are not read"
     assert head.minutes_to_read(new_document("")) == 5, "nobody plans more finely"
+
+
+ROOM = '<mspace width="0.1667em"></mspace>'
+LOG = "<mi>log</mi><mo>\u2061</mo>"
+MAX = "<munder><mrow><mi>max</mi><mo>\u2061</mo></mrow><mi>j</mi></munder>"
+PRIME = '<mo lspace="0em" rspace="0em">′</mo>'
+
+
+@pytest.mark.parametrize(
+    ("made", "wanted"),
+    [
+        (f"<mi>a</mi>{LOG}<mi>b</mi>", f"<mi>a</mi>{ROOM}{LOG}{ROOM}<mi>b</mi>"),
+        (f"<mo>=</mo>{LOG}<mo>(</mo><mi>b</mi><mo>)</mo>", None),
+        (f"{MAX}<msub><mi>s</mi><mi>j</mi></msub>", f"{MAX}{ROOM}<msub><mi>s</mi><mi>j</mi></msub>"),
+        (f"<mo>)</mo>{MAX}<mo>(</mo>", f"<mo>)</mo>{ROOM}{MAX}<mo>(</mo>"),
+        ("<mo>(</mo><mo>−</mo><mn>2</mn>", '<mo>(</mo><mo form="prefix">−</mo><mn>2</mn>'),
+        ("<mo>,</mo><mo>−</mo><mn>2</mn>", '<mo>,</mo><mo form="prefix">−</mo><mn>2</mn>'),
+        ("<mo>)</mo><mo>−</mo><mn>2</mn>", None),
+        ("<mn>3</mn><mo>−</mo><mn>2</mn>", None),
+        (f"<mrow><mi>u</mi>{PRIME}</mrow><mo>−</mo>", None),
+        ('<mo stretchy="false">∥</mo>', '<mo lspace="0em" rspace="0em" stretchy="false">∥</mo>'),
+        (f"<msup><mi>m</mi>{PRIME}</msup>", f"<mrow><mi>m</mi>{PRIME}</mrow>"),
+        (
+            f"<msubsup><mi>m</mi><mi>i</mi>{PRIME}</msubsup>",
+            f"<msub><mrow><mi>m</mi>{PRIME}</mrow><mi>i</mi></msub>",
+        ),
+    ],
+)
+def test_formulas_have_the_room_that_tex_gives_them(made, wanted):
+    assert BeautifulSoup(mathml.mended(f"<math><mrow>{made}</mrow></math>"), "html.parser") == BeautifulSoup(
+        f"<math><mrow>{wanted or made}</mrow></math>", "html.parser"
+    )

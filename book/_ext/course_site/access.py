@@ -11,6 +11,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
+INITIALS = dict(zip(map(chr, range(0x1100, 0x1113)), "ㄱㄲㄴㄷㄸㄹㅁㅂㅃㅅㅆㅇㅈㅉㅊㅋㅌㅍㅎ", strict=True))
 HANGUL = re.compile(r"([ㄱ-ㆎ가-힣]+(?:[ .,]+[ㄱ-ㆎ가-힣]+)*)")
 
 
@@ -19,6 +20,7 @@ def setup(app: Sphinx) -> None:
     app.add_post_transform(Sources)
     app.add_post_transform(TableHeads)
     app.connect("html-page-context", name_the_arrows, priority=900)  # after the theme
+    app.connect("html-page-context", use_letters_in_the_index)
 
 
 class Korean(SphinxPostTransform):
@@ -75,6 +77,16 @@ class TableHeads(SphinxPostTransform):
                         said = html.escape(re.sub(r"[\\{}$]", "", formula.astext()), quote=True)
                         before = nodes.raw("", f'<span role="math" aria-label="{said}">', format="html")
                         formula.parent.replace(formula, [before, formula, nodes.raw("", "</span>", format="html")])
+
+
+def use_letters_in_the_index(
+    app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: nodes.document | None
+) -> None:
+    """Head the index's Korean words with letters: Sphinx takes the signs that letters are composed of in a syllable."""
+    if pagename == "genindex":
+        context["genindexentries"] = [
+            (INITIALS.get(letter, letter), entries) for letter, entries in context["genindexentries"]
+        ]
 
 
 def name_the_arrows(

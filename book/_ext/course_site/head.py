@@ -31,8 +31,11 @@ def is_chapter(docname: str) -> bool:
 
 
 def exercise_pages(env: BuildEnvironment, docname: str) -> list[str]:
-    """The pages of exercises that stand under a chapter."""
-    return [page for page in env.toctree_includes.get(docname, ()) if page.startswith(EXERCISES)]
+    """The pages of exercises that stand under a chapter; a chapter's second part has those of the first."""
+    first = next(
+        (page for page, under in env.toctree_includes.items() if docname in under and is_chapter(page)), docname
+    )
+    return [page for page in env.toctree_includes.get(first, ()) if page.startswith(EXERCISES)]
 
 
 def count_exercises(env: BuildEnvironment, docname: str) -> int:

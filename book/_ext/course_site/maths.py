@@ -21,6 +21,8 @@ from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinxcontrib import katex
 
+from course_site.mathml import mended
+
 OPENING = re.compile(r"[(\[“‘]+$")
 CLOSING = re.compile(r"[,.;:!?)\]”’]+")
 MATH = re.compile(r"<math\b.*?</math>", re.S)
@@ -39,6 +41,8 @@ def setup(app: Sphinx) -> None:
     # Its Unix socket appears before the server listens (ConnectionRefusedError, now and then); its
     # network socket, on 127.0.0.1, tries again until the server is there.
     katex.KaTeXServer.start_server_process = katex.KaTeXServer.start_network_socket
+    render = katex.render_latex
+    katex.render_latex = lambda *args: mended(render(*args))
     app.add_post_transform(PunctuationStays)
     app.connect("build-finished", write_the_font)
 
