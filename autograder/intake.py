@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 from autograder.course import Check, Exercise, SourceNotebook
 from autograder.notebooks import Cell
+from autograder.syntax import parsed
 from autograder.words import say
 
 
@@ -58,7 +59,8 @@ class Plan:
 
 def imports_torch(source: str) -> bool:
     """Whether some code has a line that imports PyTorch."""
-    return re.search(r"^\s*(?:import|from)\s+torch\b", source, re.M) is not None
+    # Spaces alone, and no line breaks: the search would begin anew at each of many empty lines.
+    return re.search(r"^[ \t]*(?:import|from)[ \t]+torch\b", source, re.M) is not None
 
 
 def make_plan(source: SourceNotebook, cells: Sequence[Cell]) -> Plan:
@@ -167,15 +169,19 @@ def _defines(source: str, name: str) -> bool:
 
 def _same_code(one: str, other: str) -> bool:
     """Whether two sources are the same program, whatever their comments and spaces."""
-    try:
-        return _bare(one) == _bare(other) or _syntax(one) == _syntax(other)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
+    if _bare(one) == _bare(other):
+        return True
+    syntax = _syntax(one)
+    return syntax is not None and syntax == _syntax(other)
 
 
 @functools.lru_cache  # the stubs' is asked for again and again
-def _syntax(source: str) -> str:
-    return ast.dump(ast.parse(source))
+def _syntax(source: str) -> str | None:
+    tree = parsed(source)
+    try:
+        return None if tree is None else ast.dump(tree)
+    except RecursionError:
+        return None
 
 
 def _bare(source: str) -> str:
@@ -185,11 +191,8 @@ def _bare(source: str) -> str:
 @functools.lru_cache  # each check of an answer asks, and then its score
 def called_names(source: str) -> frozenset[str]:
     """The names that an answer uses, to see which other answers it leans on."""
-    try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return frozenset()
-    return frozenset(node.id for node in ast.walk(tree) if isinstance(node, ast.Name))
+    tree = parsed(source)
+    return frozenset(node.id for node in ast.walk(tree) if isinstance(node, ast.Name)) if tree else frozenset()
 
 
 def all_checks(exercises: Iterable[Exercise]) -> tuple[Check, ...]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.limits import LIMITS
+from autograder.plaintext import one_line
 from autograder.words import say
 
 
@@ -69,7 +70,7 @@ def load_notebook(content: bytes) -> dict:
         raise Unreadable(say("notebook.no_cells"))
     version = notebook.get("nbformat", 4)
     if version != 4:
-        raise Unreadable(say("notebook.format", version=version))
+        raise Unreadable(say("notebook.format", version=one_line(str(version), 20)))
     if not isinstance(notebook.get("cells"), list):
         raise Unreadable(say("notebook.no_cells"))
     return notebook
@@ -78,7 +79,6 @@ def load_notebook(content: bytes) -> dict:
 def _cell(raw: dict) -> Cell:
     nbgrader = _mapping(_mapping(raw.get("metadata")).get("nbgrader"))
     grade_id = nbgrader.get("grade_id")
-    points = nbgrader.get("points", 0)
     answers, graded = nbgrader.get("solution") is True, nbgrader.get("grade") is True
     return Cell(
         id=raw["id"] if isinstance(raw.get("id"), str) else "",
@@ -89,8 +89,16 @@ def _cell(raw: dict) -> Cell:
         is_check=graded and not answers,
         is_by_hand=(answers and graded) or nbgrader.get("task") is True,
         is_locked=nbgrader.get("locked") is True,
-        points=float(points) if isinstance(points, int | float) else 0.0,
+        points=_number(nbgrader.get("points", 0)),
     )
+
+
+def _number(value: object) -> float:
+    """A number as it is; 0 for what is none, or too large to be one."""
+    try:
+        return float(value) if isinstance(value, int | float) else 0.0
+    except OverflowError:
+        return 0.0
 
 
 def _mapping(value: object) -> dict:

@@ -13,11 +13,12 @@ from autograder import hints
 from autograder.collected import Handed
 from autograder.course import Assignment, SourceNotebook, model_cells
 from autograder.examiner import Examination
-from autograder.finding import find_notebooks
+from autograder.finding import Found, find_notebooks
 from autograder.fingerprints import Fingerprints
 from autograder.intake import Plan, RunCell, make_plan
 from autograder.link import connect
 from autograder.notebooks import Cell, Unreadable, parse_cells
+from autograder.plaintext import one_line
 from autograder.processes import LearnerProcess
 from autograder.recognise import Recogniser
 from autograder.results import ExerciseResult, SubmissionResult
@@ -48,7 +49,11 @@ def read_submission(
     handed: Handed, assignment: Assignment, graded: Sequence[str], recogniser: Recogniser
 ) -> Submission:
     """Read what a student handed in for an assignment. `graded`: the chapters of this run, in order."""
-    found = find_notebooks(handed, assignment, graded, recogniser)
+    try:
+        found = find_notebooks(handed, assignment, graded, recogniser)
+    except Exception as error:  # a fault of ours, which no other student's work may pay for
+        message = say("finding.fault", error=f"{type(error).__name__}: {one_line(str(error), 80)}")
+        found = [Found(notebook.name, None, UNGRADED, message) for notebook in assignment.notebooks]
     run = run_of(handed, assignment.name) if any(notebook.run for notebook in assignment.notebooks) else None
     flags = [flag for one in found for flag in one.flags]
     if assignment.name == graded[0]:  # what is about all that a student handed in is said once

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from autograder.syntax import parsed
 from autograder.words import say
 
 _LOOKS_AROUND = {
@@ -52,7 +53,19 @@ _REACHES_OUT = {
     "_exit",
     "abort",
 }
+# What an answer computes is counted in the thread in which it is called, above PyTorch's own code.
+_HIDES_WORK = {
+    "DisableTorchFunction",
+    "DisableTorchFunctionSubclass",
+    "_C",
+    "threading",
+    "_thread",
+    "concurrent",
+    "asyncio",
+    "autograder",
+}
 _TOUCHES_FILES = {"open", "glob", "shutil", "tempfile", "pathlib", "listdir", "scandir", "walk", "environ", "getenv"}
+_TELLING = {"looks": _LOOKS_AROUND, "reaches": _REACHES_OUT, "hides": _HIDES_WORK, "files": _TOUCHES_FILES}
 _ANSWERS_COMPARISONS = {"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__bool__", "__array_function__"}
 _BUILT_IN = {"open", "get_ipython"}
 _GIVEN = {"np", "torch", "nn", "F", "__builtins__"}  # imported by the notebooks' own cells, or always there
@@ -60,11 +73,8 @@ _GIVEN = {"np", "torch", "nn", "F", "__builtins__"}  # imported by the notebooks
 
 def suspicions(source: str) -> Iterator[str]:
     """A sentence for each kind of thing that stands out in some code; nothing for code that is not Python."""
-    try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return
-    nodes = list(ast.walk(tree))
+    tree = parsed(source)
+    nodes = list(ast.walk(tree)) if tree else []
     modules = {name for node in nodes for name in _imported(node)} | _GIVEN
     seen: dict[str, tuple[int, str]] = {}
     for node in nodes:
@@ -85,7 +95,7 @@ def _imported(node: ast.AST) -> Iterator[str]:
 def _kinds(node: ast.AST, modules: set[str]) -> Iterator[tuple[str, str]]:
     """What one piece of syntax shows: kinds, each with the name that shows it."""
     for name in _names(node):
-        for kind, names in (("looks", _LOOKS_AROUND), ("reaches", _REACHES_OUT), ("files", _TOUCHES_FILES)):
+        for kind, names in _TELLING.items():
             if name in names:
                 yield kind, name
     if isinstance(node, ast.FunctionDef) and node.name in _ANSWERS_COMPARISONS:

@@ -77,6 +77,7 @@ WORDS = {
     # what was handed in
     "finding.elsewhere": "'{came}' belongs to {place}: it was not graded for {chapter}",
     "finding.missing": "{notebook}.ipynb was not handed in: what came as {came} is {place}",
+    "finding.fault": "the grader failed while it read this ({error}): please report it, the file is needed to mend that",
     "finding.no_access": "{came} cannot be read here: {reason}",
     "finding.attempts": "{notebook}.ipynb was handed in {count} times: the last one, {came}, was graded",
     "finding.taken": "of several copies, {taken} was graded",
@@ -162,6 +163,7 @@ WORDS = {
     "suspicion.in_cell": "a cell of their own: {what}",
     "suspicion.looks": "it looks into the running program (`{name}`, line {line})",
     "suspicion.reaches": "it reaches for other processes, the network or the end of its own (`{name}`, line {line})",
+    "suspicion.hides": "it works where nobody counts what it computes, or with the grader's own code (`{name}`, line {line})",
     "suspicion.files": "it reads or writes files or the environment (`{name}`, line {line})",
     "suspicion.compares": "it defines what comparisons answer (`{name}`, line {line})",
     "suspicion.patches": "it changes a library (`{name}`, line {line})",

@@ -302,6 +302,9 @@ def test_pages_run_nothing_and_terminals_are_not_steered(grade_folder, capsys):
         ("x.__dict__['allclose'] = None", "__dict__"),
         ("from importlib import reload", "importlib"),
         ("sys.modules['os']", "sys.modules"),
+        ("with torch._C.DisableTorchFunction(): pass", "DisableTorchFunction"),
+        ("from concurrent.futures import ThreadPoolExecutor", "concurrent"),
+        ("from autograder.effort import Effort", "autograder"),
     ],
 )
 def test_what_stands_out_is_named_with_its_line(source, what):

@@ -203,6 +203,17 @@ def test_a_copy_that_this_machine_cannot_read_gives_way_to_none(read, monkeypatc
     assert submission.absent[0][1] == "ungraded"
 
 
+def test_a_fault_of_ours_in_reading_costs_no_points_and_no_other_student(read, monkeypatch):
+    def fail(*args):
+        raise ZeroDivisionError("division by zero")
+
+    monkeypatch.setattr("autograder.submission.find_notebooks", fail)
+    submission = read({"01_numbers/numbers.ipynb": ANSWERED})
+    ((notebook, status, message),) = submission.absent
+    assert (notebook, status) == ("numbers", "ungraded")
+    assert "ZeroDivisionError" in message
+
+
 def test_copies_that_differ_only_in_what_they_printed_are_no_news(read):
     ran = json.loads(ANSWERED)
     ran["cells"][1]["execution_count"] = 3

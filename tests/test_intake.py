@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import ast
 import json
+import time
 
 import pytest
-from made_up import answer_cell, check_cell, handed_in, made_up, notebook, own_cell
+from made_up import answer_cell, check_cell, handed_in, made_up, make_course, notebook, own_cell
 
-from autograder.intake import RunCell, RunCheck, make_plan
+from autograder.intake import RunCell, RunCheck, called_names, imports_torch, make_plan
 from autograder.notebooks import Unreadable, parse_cells
+from autograder.recognise import Recogniser
+from autograder.suspicions import suspicions
 
 
 @pytest.fixture
@@ -151,3 +155,61 @@ def test_cells_of_odd_kinds_are_left_out(source):
     cells = json.loads(handed_in(double=ANSWER))
     cells["cells"] += [None, 5, {}, {"cell_type": "code"}, {"cell_type": "code", "source": [1, "x = 1\n"]}]
     assert plan_of(source, json.dumps(cells).encode()).answers["double"] == ANSWER
+
+
+ODD = [None, True, -1, 10**400, 1e999, "", "\ud800", "a" * 10_000, [], {}, [[]], [None], {"a": {}}]
+
+
+def places_in(value, path=()):
+    """The path of everything that JSON data holds."""
+    yield path
+    parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, part in parts:
+        yield from places_in(part, (*path, key))
+
+
+def with_odd(content, path, odd):
+    """The same JSON data with something else in one place."""
+    whole = {"": json.loads(content)}
+    *above, last = ("", *path)
+    holder = whole
+    for key in above:
+        holder = holder[key]
+    holder[last] = odd
+    return json.dumps(whole[""]).encode()
+
+
+def why_unreadable(source, content):
+    try:
+        plan_of(source, content)
+    except Unreadable as error:
+        return str(error)
+    return ""
+
+
+@pytest.mark.parametrize("odd", ODD, ids=lambda odd: json.dumps(odd)[:12])
+def test_whatever_stands_in_a_file_in_the_place_of_something_it_is_read_or_unreadable(source, odd, tmp_path):
+    recogniser = Recogniser(make_course(tmp_path / "course"))
+    content = handed_in(double=ANSWER, after=(own_cell("x = 1"),))
+    for path in places_in(json.loads(content)):
+        changed = with_odd(content, path, odd)
+        recogniser.by_content(changed)
+        assert len(why_unreadable(source, changed)) < 200, path
+
+
+def test_what_takes_python_long_to_read_is_read_once(source, monkeypatch):
+    read, parse = [], ast.parse
+    monkeypatch.setattr(ast, "parse", lambda text, *args: read.append(text) or parse(text, *args))
+    cells = plan_of(source, handed_in(double=ANSWER + "  # once", quadruple="x = 'not here'"))
+    for answer in cells.answers.values():
+        called_names(answer)
+        list(suspicions(answer))
+    assert read.count(ANSWER + "  # once") == 1
+
+
+@pytest.mark.parametrize("gap", ["\n" * 200_000, " " * 200_000, "import\n" * 50_000, "from \t" * 50_000])
+def test_looking_for_pytorch_takes_no_time_that_grows_with_the_square(gap):
+    started = time.process_time()
+    assert not imports_torch(gap + "x")
+    assert imports_torch(f"{gap}\n  import torch")
+    assert time.process_time() - started < 2  # hours, with the square
