@@ -70,7 +70,7 @@ WORDS = {
     "attention.head": "{row}, {head}: {looks}.",
     "attention.look": "{column} ({weight})",
     "attention.evenly": "everything alike",
-    "attention.start": "Point at a word or a number, or go there with the arrow keys.",
+    "attention.start": "Tap or point at a word or a number, or go there with the arrow keys.",
     "cut.corner": "word",
     "cut.line": "row",
     "cut.whole": "X ({T}, {D})",
@@ -98,7 +98,7 @@ WORDS = {
     "sources.self": "self-attention",
     "sources.cross": "cross-attention",
     "sources.feed_forward": "feed-forward",
-    "sources.start": "Point at an arrow or a line of the table, or go there with the arrow keys.",
+    "sources.start": "Tap or point at an arrow or a line of the table, or go there with the arrow keys.",
     "sources.one": "{attention}: {name} comes from the {from}.",
     "sources.whole": "{attention}: Q from the {Q}, K from the {K}, V from the {V}. Its mask: {mask}. Its weights: {weights}.",
 }

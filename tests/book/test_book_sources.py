@@ -175,6 +175,13 @@ MAX = "<munder><mrow><mi>max</mi><mo>\u2061</mo></mrow><mi>j</mi></munder>"
 PRIME = '<mo lspace="0em" rspace="0em">′</mo>'
 
 
+def test_rows_of_a_formula_stand_under_each_other():
+    row = "<mtr><mtd><mi>x</mi></mtd><mtd><mo>=</mo></mtd></mtr>"
+    table = f'<mtable columnalign="right left" columnspacing="0em">{row}{row}</mtable>'
+    styles = [cell["style"] for cell in BeautifulSoup(mathml.mended(table), "html.parser").find_all("mtd")]
+    assert [style.split(";")[0] for style in styles] == ["text-align: right", "text-align: left"] * 2
+
+
 @pytest.mark.parametrize(
     ("made", "wanted"),
     [

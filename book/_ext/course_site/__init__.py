@@ -7,6 +7,7 @@ from sphinx.util.typing import ExtensionMetadata
 
 from course_site import (
     access,
+    breaks,
     bundles,
     buttons,
     exercises,
@@ -35,6 +36,7 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     for room in (
         sources,
         maths,
+        breaks,
         pages,
         head,
         exercises,

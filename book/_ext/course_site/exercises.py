@@ -7,25 +7,21 @@ one is the learner's, which one checks it, and for how many points.
 from __future__ import annotations
 
 import html
-import re
 from collections.abc import Mapping
 from typing import Any
 
 from docutils import nodes
 from sphinx.application import Sphinx
-from sphinx.transforms import SphinxTransform
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
 from course_site.buttons import Place, places_to_run
 from course_site.notebooks import EXERCISES
 from course_site.words import say
 
-POINTS = re.compile(r"\((\d+) (?=points?\))")
 HOW_TO = "book/how_to_exercise"
 
 
 def setup(app: Sphinx) -> None:
-    app.add_transform(PointsStay)
     app.add_post_transform(ExercisePage)
 
 
@@ -39,19 +35,6 @@ def purpose(metadata: Mapping[str, Any]) -> tuple[str, str] | None:
     if metadata.get("locked"):
         return "given", "Given"
     return None
-
-
-class PointsStay(SphinxTransform):
-    """Keep the number of a heading's points with the word: in the contents the line breaks there otherwise."""
-
-    default_priority = 400  # before the contents of the page are collected
-
-    def apply(self, **kwargs: Any) -> None:
-        if not self.env.docname.startswith(EXERCISES):
-            return
-        for title in self.document.findall(nodes.title):
-            for text in list(title.findall(nodes.Text)):
-                text.parent.replace(text, nodes.Text(POINTS.sub("(\\1\u00a0", text)))
 
 
 class ExercisePage(SphinxPostTransform):

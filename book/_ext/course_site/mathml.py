@@ -1,7 +1,7 @@
 """KaTeX's MathML as browsers ought to get it: they know less of spacing than KaTeX's own drawing does.
 
 What TeX spaces by kinds of signs, browsers space by each sign's entry in the dictionary of operators, and by where it
-stands in its row. KaTeX writes flat rows, so four things come out wrong, and are mended here.
+stands in its row. KaTeX writes flat rows, so five things come out wrong, and are mended here.
 """
 
 from __future__ import annotations
@@ -32,6 +32,8 @@ def mended(html: str) -> str:
             sign["lspace"] = sign["rspace"] = "0em"
         elif text and set(text) <= set(PRIMES):
             _lower(soup, sign)
+    for table in soup.find_all("mtable", columnalign=True):
+        _align(table)
     return str(soup)
 
 
@@ -55,6 +57,17 @@ def _whole(part: Tag, at_the_edge: Callable[[Tag], bool]) -> Tag:
     ):
         part = outer
     return part
+
+
+def _align(table: Tag) -> None:
+    """Rows that stand under each other at their signs: browsers centre every cell, and put room around it."""
+    aligned = table["columnalign"].split()
+    gaps = ["0em", *table.get("columnspacing", "").split()]
+    for row in table.find_all("mtr", recursive=False):
+        for number, cell in enumerate(row.find_all("mtd", recursive=False)):
+            align = aligned[min(number, len(aligned) - 1)]
+            gap = gaps[min(number, len(gaps) - 1)]
+            cell["style"] = f"text-align: {align}; padding-left: {gap}; padding-right: 0"
 
 
 def _is_first(part: Tag) -> bool:

