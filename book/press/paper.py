@@ -6,7 +6,7 @@ import posixpath
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from urllib.parse import urldefrag
+from urllib.parse import urldefrag, urlsplit
 
 from bs4 import BeautifulSoup, Tag
 
@@ -21,13 +21,21 @@ CONTENTS = "Contents"
 
 
 def whole_book(html: Path, styles: Iterable[str]) -> str:
-    """All pages below `html` as one page that loads the style sheets `styles`; `with_numbers` completes its contents."""
+    """All pages below `html` as one page, to lie beside that folder; `with_numbers` completes its contents.
+
+    It loads the style sheets that its pages load, and then `styles`.
+    """
     first = _read(html / "index.html")
     home = posixpath.normpath(first.select_one("meta[http-equiv=refresh]")["content"].partition("url=")[2])
     pages = dict(in_order(html, home))
     start = pages[home]
     title = start.select_one("article h1")
-    sheets = "".join(f'<link rel="stylesheet" href="{sheet}">' for sheet in styles)
+    own = (
+        f"{html.name}/{_resolve(page, urlsplit(link['href']).path)}"
+        for page, soup in pages.items()
+        for link in soup.select("link[rel=stylesheet]")
+    )
+    sheets = "".join(f'<link rel="stylesheet" href="{sheet}">' for sheet in dict.fromkeys([*own, *styles]))
     book = BeautifulSoup(
         f'<!doctype html><html lang="{start.html["lang"]}" data-theme="light" data-mode="light"><head>'
         f'<meta charset="utf-8">{sheets}</head><body><main class="bd-article"></main></body></html>',

@@ -37,7 +37,7 @@ def print_book(folder: Path = ROOT) -> int:
         print(NO_BROWSER, file=sys.stderr)
         return 2
     document, pdf = folder / "_build" / "whole_book.html", folder / "_build" / f"{NAME}.pdf"
-    whole = whole_book(html, ("html/_static/book.css", (Path(__file__).parent / "press.css").as_uri()))
+    whole = whole_book(html, [(Path(__file__).parent / "press.css").as_uri()])
     numbers: dict[str, int] = {}
     for _ in range(2):
         document.write_text(with_numbers(whole, numbers), encoding="utf-8")

@@ -236,6 +236,15 @@ def test_the_head_of_a_chapter_counts_its_exercises_and_the_minutes(pages):
         assert answers == (int(re.search(r"(\d+) exercises", head.get_text())[1]) if answers else 0), name
 
 
+PARTS = {"mfrac": 2, "msub": 2, "msup": 2, "munder": 2, "mover": 2, "msubsup": 3, "munderover": 3}
+
+
+def test_every_part_of_a_formula_has_as_many_parts_as_it_must(pages):
+    for name, page in pages.items():
+        for part in page.select("math " + ", math ".join(PARTS)):
+            assert len(part.find_all(recursive=False)) == PARTS[part.name], (name, str(part))
+
+
 def test_a_formula_keeps_its_comma(pages):
     loose = []
     for name, page in pages.items():

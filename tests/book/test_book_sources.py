@@ -186,6 +186,10 @@ def test_rows_of_a_formula_stand_under_each_other():
     ("made", "wanted"),
     [
         (f"<mi>a</mi>{LOG}<mi>b</mi>", f"<mi>a</mi>{ROOM}{LOG}{ROOM}<mi>b</mi>"),
+        (
+            f"<msup><mi>e</mi><mrow>{LOG}<mn>2</mn></mrow></msup>",
+            f"<msup><mi>e</mi><mrow>{LOG}{ROOM}<mn>2</mn></mrow></msup>",
+        ),
         (f"<mo>=</mo>{LOG}<mo>(</mo><mi>b</mi><mo>)</mo>", None),
         (f"{MAX}<msub><mi>s</mi><mi>j</mi></msub>", f"{MAX}{ROOM}<msub><mi>s</mi><mi>j</mi></msub>"),
         (f"<mo>)</mo>{MAX}<mo>(</mo>", f"<mo>)</mo>{ROOM}{MAX}<mo>(</mo>"),

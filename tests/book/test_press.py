@@ -19,7 +19,7 @@ from bs4 import BeautifulSoup
 
 ROOT = Path(__file__).resolve().parents[2]
 
-PAGE = """<!doctype html><html lang="en"><head><link rel="next" href="{next}"></head><body>
+PAGE = """<!doctype html><html lang="en"><head><link rel="next" href="{next}"><link rel="stylesheet" href="../_static/book.css"></head><body>
 <nav class="bd-docs-nav"><ul><li><a href="#">Small book</a></li></ul><p class="caption">Part</p>
 <ul><li><a href="two.html">Two</a><details><summary>open</summary><ul><li><a href="../exercises/x.html">Tasks</a></li></ul></details></li></ul>
 </nav><article class="bd-article">{text}</article></body></html>"""
@@ -77,7 +77,7 @@ def test_a_small_book_is_printed_with_the_pages_that_its_contents_name(small):
 
 def test_the_pages_of_the_book_become_one_document_whose_links_lead_somewhere(html):
     whole = BeautifulSoup(
-        paper.with_numbers(paper.whole_book(html, ["book.css"]), {"book-03_scores": 70}), "html.parser"
+        paper.with_numbers(paper.whole_book(html, ["press.css"]), {"book-03_scores": 70}), "html.parser"
     )
     ids = [element["id"] for element in whole.find_all(id=True)]
     assert len(ids) == len(set(ids))
@@ -90,6 +90,11 @@ def test_the_pages_of_the_book_become_one_document_whose_links_lead_somewhere(ht
     entry = whole.select_one(".book-contents a[href='#book-03_scores']")
     assert entry.get_text().strip().endswith("70")
     assert not whole.select("script, button, .headerlink, .where-to-do-it")
+    sheets = [link["href"] for link in whole.select("link[rel=stylesheet]")]
+    assert sheets[-1] == "press.css"
+    wanted = {"html/_static/book.css", "html/_static/live/live.css", "html/_static/in_page/in_page.css"}
+    assert wanted <= set(sheets), "what any page looks by"
+    assert not [sheet for sheet in sheets[:-1] if not (html.parent / sheet).is_file()]
 
 
 def test_the_same_book_makes_the_same_zip_and_it_holds_what_pages_load(small):

@@ -51,10 +51,10 @@ def _give_room(soup: BeautifulSoup, applied: Tag) -> None:
 
 def _whole(part: Tag, at_the_edge: Callable[[Tag], bool]) -> Tag:
     """The part with the indices it has, as long as it stands at the edge of what holds it."""
-    while (outer := part.parent) is not None and (
-        (outer.name == "mrow" and outer.parent.name in WITH_INDICES and at_the_edge(part))
-        or (outer.name in WITH_INDICES and _is_first(part))
-    ):
+    while (outer := part.parent) is not None:
+        is_letter = outer.name == "mrow" and outer.parent.name in WITH_INDICES and _is_first(outer)
+        if not (outer.name in WITH_INDICES and _is_first(part)) and not (is_letter and at_the_edge(part)):
+            break
         part = outer
     return part
 
