@@ -51,6 +51,9 @@ class Examination:
         self._troubles: dict[str, Trouble] = {}  # exercise -> the error its cell raised
         self._stopped: dict[str, Stopped] = {}  # exercise -> why its cell never came to an end
         self._named: dict[str, str] = {}  # exercise -> the mistake that its check named
+        self._recognised: dict[
+            str, hints.Mistake | None
+        ] = {}  # exercise -> the mistake that its answer makes on the probes
         self._namespace: dict[str, Any] = {"__name__": "__main__"}
         self._began = time.monotonic()
         self._saw_hidden = False  # whether the learner's process was called by a hidden test
@@ -79,6 +82,7 @@ class Examination:
         self._ran = [step for step in self._ran if step.exercise != exercise.name]
         self._troubles.pop(exercise.name, None)
         self._stopped.pop(exercise.name, None)
+        self._recognised.clear()  # other answers may call this one
         self._cell(RunCell(source, say("intake.answer_cell", exercise=exercise.name), exercise=exercise.name))
         return tuple(self._check(RunCheck(exercise.name, check)) for check in exercise.checks)
 
@@ -235,7 +239,7 @@ class Examination:
     ) -> CheckResult:
         """A check that did not pass, with the known mistake, if it is one. `failure`: see `hints.fitting`."""
         named = self._named.get(step.exercise, "")
-        mistake = None if named else self._mistake(step.exercise)  # takes many calls: not once more
+        mistake = None if named else self._mistake(step.exercise)
         if mistake and hints.is_told(mistake, failure):
             named = mistake.id
             message = f"{message}\n{hints.fitting(mistake, failure, self._hint(step.exercise, mistake))}"
@@ -252,12 +256,11 @@ class Examination:
         return _result(step.check, FAILED, message, visible_passed=True, mistake=mistake.id)
 
     def _mistake(self, name: str) -> hints.Mistake | None:
-        """The known mistake that the answer makes on the probes."""
-        mistake = None
-        if self._link and self._link.alive:
+        """The known mistake that the answer makes on the probes; asked once, for that takes many calls."""
+        if name not in self._recognised and self._link and self._link.alive:
             with contextlib.suppress(Stopped), _quiet():
-                mistake = hints.find_mistake(self._answer(name), self._namespace)
-        return mistake
+                self._recognised[name] = hints.find_mistake(self._answer(name), self._namespace)
+        return self._recognised.get(name)
 
     def _tell(self, name: str, mistake: str) -> int:
         """`named_before`, for a check that names a mistake now."""
@@ -280,6 +283,7 @@ class Examination:
 
     def _try_again_with_cells_below(self) -> None:
         """An answer may lean on a helper in a cell further down: with all cells run, look once more."""
+        self._recognised.clear()
         steps = self.plan.steps
         extras = [
             i for i, step in enumerate(steps) if isinstance(step, RunCell) and not step.given and not step.exercise

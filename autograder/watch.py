@@ -19,6 +19,7 @@ from autograder.check import Checked, Start, check_cells, lines_of, notes_of, st
 from autograder.errors import UsageError
 from autograder.link import Link, Stopped
 from autograder.notebooks import Cell, Unreadable, read_cells
+from autograder.processes import LearnerProcess
 from autograder.words import say
 
 POLL = 0.02  # seconds between two looks; by hand, because looking at one file costs less than a library to be told
@@ -49,6 +50,7 @@ class Ready:
             with contextlib.suppress(Stopped):  # it did not start
                 link = future.result()
                 if _is_alive(link):
+                    link.process = _ClosedAside(link.process, self._thread)
                     return link
         return self._start(with_torch, folder)
 
@@ -71,6 +73,18 @@ class Ready:
             with contextlib.suppress(Stopped):
                 self._next[2].result().close()
         self._next = None
+
+
+class _ClosedAside:
+    """A learner's process that has done its work: nobody waits for its end, which takes PyTorch a tenth of a second."""
+
+    def __init__(self, process: LearnerProcess, thread: ThreadPoolExecutor) -> None:
+        self._close, self._thread = process.close, thread
+        self.read, self.write, self.kill, self.wait = process.read, process.write, process.kill, process.wait
+
+    def close(self) -> None:
+        self.kill()
+        self._thread.submit(self._close)
 
 
 class Watched:

@@ -227,10 +227,11 @@ def test_another_notebook_that_was_saved_counts_anew_and_a_broken_or_missing_one
 # The process that is kept ready
 
 
-class Process:
-    """In place of a learner's process."""
+class Line:
+    """In place of the link to a learner's process."""
 
-    def __init__(self):
+    def __init__(self, process=None):
+        self.process = process or Slow()
         self.ended = self.closed = False
 
     def run(self, source, label):
@@ -241,6 +242,21 @@ class Process:
         self.closed = True
 
 
+class Slow:
+    """A process whose end takes long."""
+
+    read = write = wait = None
+
+    def __init__(self):
+        self.killed, self.may_end, self.closed = False, threading.Event(), False
+
+    def kill(self):
+        self.killed = True
+
+    def close(self):
+        self.closed = self.may_end.wait(30)
+
+
 @pytest.fixture
 def started():
     return []
@@ -249,7 +265,7 @@ def started():
 @pytest.fixture
 def ready(started):
     def start(*kind):
-        started.append((kind, Process()))
+        started.append((kind, Line()))
         return started[-1][1]
 
     with Ready(start) as ready:
@@ -261,6 +277,17 @@ def test_the_process_that_is_ready_is_taken_once(ready, started, tmp_path):
     first = ready.take(False, tmp_path)
     assert len(started) == 1
     assert ready.take(False, tmp_path) is not first
+
+
+def test_nobody_waits_for_the_end_of_a_process_that_has_done_its_work(started, tmp_path):
+    slow = Slow()
+    with Ready(lambda *kind: Line(slow)) as ready:
+        ready.prepare(True, tmp_path)
+        ready.take(True, tmp_path).process.close()
+        assert slow.killed
+        assert not slow.closed
+        slow.may_end.set()
+    assert slow.closed, "it is closed before the watch ends"
 
 
 @pytest.mark.parametrize("other", [True, False])
@@ -283,7 +310,7 @@ def test_a_start_that_failed_is_tried_once_more(tmp_path):
     def start(*kind):
         if failures:
             raise failures.pop()
-        return Process()
+        return Line()
 
     with Ready(start) as ready:
         ready.prepare(False, tmp_path)
@@ -292,7 +319,7 @@ def test_a_start_that_failed_is_tried_once_more(tmp_path):
 
 def test_at_the_end_no_process_is_left(started, tmp_path):
     def start(*kind):
-        started.append(Process())
+        started.append(Line())
         return started[-1]
 
     with Ready(start) as ready:
