@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 
 import pytest
 from made_up import TEST_DOUBLE, answer_cell, check_cell, handed_in, made_up, notebook, own_cell, source_cells
 
 from autograder.course import Course
 from autograder.examiner import Examination
+from autograder.intake import make_plan
 from autograder.link import connect
 from autograder.misconceptions import fingerprints, load
+from autograder.notebooks import parse_cells
 from autograder.proof import reference_plan
 from autograder.submission import Submission, grade_submission
 
@@ -59,6 +62,21 @@ def test_a_known_mistake_is_named_to_the_learner(graded):
     assert exercise.status == "failed"
     assert exercise.misconception == "squared"
     assert "You square x" in exercise.message
+
+
+def test_an_answer_with_several_checks_is_put_to_the_probes_once(tmp_path, warm, monkeypatch):
+    folder = tmp_path / "solutions" / "01_numbers"
+    folder.mkdir(parents=True)
+    checks = [check_cell(name, "assert double(2) == 4") for name in ("test_double", "test_double_again")]
+    (folder / "numbers.ipynb").write_text(json.dumps(notebook(answer_cell("double", RIGHT), *checks)), encoding="utf-8")
+    asked = []
+    monkeypatch.setattr("autograder.hints.find_mistake", lambda answer, *_: asked.append(answer.__name__))
+    (source,) = Course(tmp_path).assignment("01_numbers").notebooks
+    plan = make_plan(source, parse_cells(handed_in(double="def double(x):\n    return 3 * x")))
+    with Examination(plan, source.exercises, partial(connect, warm.start, False)) as examination:
+        examination.run()
+    assert [result.status for result in examination.results.values()] == ["failed", "failed"]
+    assert asked == ["double"]
 
 
 def test_a_hidden_check_says_no_without_its_expected_values(graded):
