@@ -7,7 +7,7 @@ Chapters that were graded before and are not graded now keep their results, out 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -15,7 +15,7 @@ from pathlib import Path
 
 from autograder import gradebook
 from autograder.collected import Collected, Handed, collect
-from autograder.course import RELEASE_FOLDER, Assignment, Course
+from autograder.course import Assignment, Course
 from autograder.errors import UsageError
 from autograder.job import GradeJob
 from autograder.journal import Journal
@@ -104,23 +104,24 @@ def grade(
     """
     sandbox = choose_sandbox(unsafe)
     people = read_roster(roster) if roster else []
-    recogniser = Recogniser(course)
+    readable, broken = course.readable()  # as it is now: it may be edited while we grade
+    recogniser = Recogniser(readable.values())
     collected = collect(submissions, course.chapters, recogniser)
     if people:
         collected = by_roster(collected, people)
     handed_in = collected.chapters()
     names = list(dict.fromkeys(chapters)) or [name for name in course.chapters if name in handed_in]
-    assignments = [course.assignment(name) for name in names]
+    assignments = [readable.get(name) or course.assignment(name) for name in names]
     if not assignments:
         raise UsageError(say("grade.nothing", folder=submissions, known=", ".join(course.chapters)))
     _make_folder(out)
     rules = read_late_rules(course, out, policy, times, names)
-    work = list_work(course, assignments, collected, sandbox)
+    work = list_work(assignments, collected, sandbox)
 
     def read(item: Work) -> Submission:
         return read_submission(item.handed, item.assignment, names, recogniser)
 
-    tables = {assignment.name: hint_table(assignment, course.root / RELEASE_FOLDER) for assignment in assignments}
+    tables = {assignment.name: hint_table(assignment) for assignment in assignments}
     job = GradeJob({assignment.name: assignment for assignment in assignments}, tables, sandbox)
     spread = partial(_in_cluster, scheduler) if scheduler else partial(_here, jobs or default_jobs())
     importing = gradebook.get_ready()
@@ -142,12 +143,13 @@ def grade(
         notices = write_outputs(
             course,
             out,
-            [*assignments, *_unchanged(course, earlier, sandbox)],
+            [*assignments, *_unchanged(readable, earlier, sandbox)],
             everything,
             collected,
             rules,
             map(read, work) if formgrader else None,
         )
+        notices += [say("grade.broken", chapter=name, reason=broken[name]) for name in kept if name in broken]
     except OSError as error:
         raise UsageError(say("grade.write", out=out, reason=error.strerror or error)) from None
     return Graded(tuple(sorted(results, key=_order)), out, reused, tuple(kept), gone, tuple(copies), tuple(notices))
@@ -163,11 +165,11 @@ def choose_sandbox(unsafe: bool) -> Sandbox:
     raise UsageError(say("grade.no_sandbox", reason=reason))
 
 
-def list_work(course: Course, assignments: Sequence[Assignment], collected: Collected, sandbox: Sandbox) -> list[Work]:
+def list_work(assignments: Sequence[Assignment], collected: Collected, sandbox: Sandbox) -> list[Work]:
     """One piece of work for each student and assignment."""
     work = []
     for assignment in assignments:
-        source = key_of_source(course, assignment, sandbox)
+        source = key_of_source(assignment, sandbox)
         work += [Work(handed, assignment, source) for handed in collected.students.values()]
     return work
 
@@ -255,7 +257,9 @@ def _latest(item: Work, journal: Journal) -> list[tuple[str, SubmissionResult]]:
     return [known] if known else []
 
 
-def _unchanged(course: Course, earlier: Sequence[tuple[str, SubmissionResult]], sandbox: Sandbox) -> list[Assignment]:
+def _unchanged(
+    readable: Mapping[str, Assignment], earlier: Sequence[tuple[str, SubmissionResult]], sandbox: Sandbox
+) -> list[Assignment]:
     """The chapters of earlier results whose source is still the one that gave them.
 
     Of a changed one the gradebook keeps what it has: its new cells would find no scores.
@@ -263,10 +267,8 @@ def _unchanged(course: Course, earlier: Sequence[tuple[str, SubmissionResult]], 
     sources: dict[str, set[str]] = {}
     for key, result in earlier:
         sources.setdefault(result.assignment, set()).add(source_of(key))
-    known = [course.assignment(name) for name in sorted(sources) if name in course.chapters]
-    return [
-        assignment for assignment in known if sources[assignment.name] == {key_of_source(course, assignment, sandbox)}
-    ]
+    known = [readable[name] for name in sorted(sources) if name in readable]
+    return [assignment for assignment in known if sources[assignment.name] == {key_of_source(assignment, sandbox)}]
 
 
 def _order(result: SubmissionResult) -> tuple[str, str]:

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from autograder.collected import Collected
-from autograder.course import RELEASE_FOLDER, Assignment, Course
+from autograder.course import Assignment, Course
 from autograder.errors import UsageError
 from autograder.formgrader import write_for_formgrader
 from autograder.gradebook import write_gradebook
@@ -78,7 +78,7 @@ def write_outputs(
     marks = Marks(policy, late, read_hand_grades(out / GRADEBOOK), hand_cells(assignments))
     write_grades(out / GRADES, results, marks)
     notices = [*collected.notices, *_notices(policy, collected.students)]
-    tables = (hint_table(assignment, course.root / RELEASE_FOLDER) for assignment in assignments)
+    tables = map(hint_table, assignments)
     write_pages(out, results, sentences=sentences_of(tables), marks=marks, notices=notices)
     if for_formgrader is not None:
         write_for_formgrader(course, out, assignments, results, for_formgrader)

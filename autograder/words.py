@@ -19,6 +19,8 @@ WORDS = {
     "notebook.format": "notebook format {version} is not supported: save it as format 4",
     "course.not_found": "No course here: {start} and the folders above it hold no 'solutions' folder. "
     "Run this in the course's folder, or name it with --course.",
+    "course.no_file": "{path} cannot be read: {reason}.",
+    "course.bad_hints": "The hints.json that was released with {chapter} is damaged. Make it again: autograder release {chapter}",
     "course.no_chapter": "No chapter '{chapter}' in {folder}. There is: {known}.",
     # the learner's process
     "learner.printed_cut": "[more than {limit} characters were printed: the rest was cut]",
@@ -192,6 +194,7 @@ WORDS = {
     "grade.changed.many": "{chapters} changed after {count} submissions were graded. To see who would gain or lose points, "
     "before anything is written: the same command with --regrade.",
     "grade.write": "Cannot write into {out}: {reason}. What is graded so far is kept there; run the same command again.",
+    "grade.broken": "{chapter}, graded before, cannot be read, and its entries in the gradebook stay as they are. {reason}",
     # grading again
     "regrade.compared.one": "One submission was graded with the assignment as it is now.",
     "regrade.compared.many": "{count} submissions were graded with the assignment as it is now.",

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 import pytest
 from made_up import handed_in, make_course
 
+from autograder import grade as grading
 from autograder.__main__ import main
 from autograder.journal import Journal
 
@@ -68,6 +69,14 @@ def nothing_to_grade(job, submissions, *rest):
 def penalties(course):
     with sqlite3.connect(course / "graded" / "gradebook.db") as database:
         return database.execute("SELECT late_submission_penalty FROM submitted_notebook").fetchall()
+
+
+def cells_in_gradebook(folder):
+    with sqlite3.connect(folder / "gradebook.db") as database:
+        return database.execute(
+            "SELECT base_cell.name, grade.auto_score FROM base_cell LEFT JOIN grade ON grade.cell_id = base_cell.id"
+            " ORDER BY base_cell.name, base_cell.type"
+        ).fetchall()
 
 
 # One chapter after the other
@@ -266,6 +275,72 @@ def test_regrade_where_nothing_changed_is_an_ordinary_run(course):
     assert grade("--regrade") == 0
     assert grade("--regrade") == 0
     assert not list((course / "graded").glob("grades-*.csv"))
+
+
+# A course that is edited while a class is graded
+
+
+FILES = (("solutions", "numbers.ipynb"), ("exercises", "hints.json"))
+
+
+def cut(path):
+    """As an editor leaves a file that it is still writing."""
+    path.write_bytes(path.read_bytes()[:-100])
+
+
+def change(path, old, new):
+    path.write_text(path.read_text("utf-8").replace(old, new), encoding="utf-8")
+
+
+EDITS = {
+    "half a notebook": lambda notebook, hints: cut(notebook),
+    "half a hints.json": lambda notebook, hints: cut(hints),
+    "no notebook": lambda notebook, hints: notebook.unlink(),
+    "a check renamed": lambda notebook, hints: change(notebook, "test_double", "test_double_2"),
+    "a cell more": lambda notebook, hints: change(
+        notebook, '"cells": [', '"cells": [{"cell_type": "raw", "source": ""}, '
+    ),
+}
+
+
+@pytest.mark.parametrize("edit", EDITS)
+def test_what_is_written_belongs_to_the_course_as_it_was_at_the_start(course, monkeypatch, capsys, edit):
+    hand_in(course, "kim", **RIGHT)
+    assert main(["release"]) == 0
+    assert grade("--formgrader", "--out", "undisturbed") == 0
+    in_workers = grading.in_workers
+
+    def edited_meanwhile(*arguments):
+        yield from in_workers(*arguments)
+        EDITS[edit](*(course / folder / "01_numbers" / file for folder, file in FILES))
+
+    monkeypatch.setattr(grading, "in_workers", edited_meanwhile)
+    assert grade("--formgrader") == 0, capsys.readouterr().err
+    for name in ("grades.csv", "report.html", "autograded/kim/01_numbers/numbers.ipynb"):
+        assert (course / "graded" / name).read_bytes() == (course / "undisturbed" / name).read_bytes(), name
+    assert cells_in_gradebook(course / "graded") == cells_in_gradebook(course / "undisturbed")
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"{}", b'{"exercises": {"double": 5}}', b"\xff"])
+def test_a_damaged_hints_file_is_said_before_anything_is_graded(course, monkeypatch, capsys, content):
+    hand_in(course, "kim", **RIGHT)
+    main(["release"])
+    (course / "exercises" / "01_numbers" / "hints.json").write_bytes(content)
+    monkeypatch.setattr("autograder.grade.in_workers", lambda *_: pytest.fail("graded all the same"))
+    assert grade() == 2
+    assert "autograder release 01_numbers" in capsys.readouterr().err
+
+
+def test_another_chapter_that_is_broken_keeps_what_it_has_and_is_named(course, capsys):
+    hand_in(course, "kim", **RIGHT)
+    hand_in(course, "kim", "02_more", **SQUARED)
+    grade()
+    before = (course / "graded" / "grades.csv").read_bytes(), cells_in_gradebook(course / "graded")
+    cut(course / "solutions" / "02_more" / "numbers.ipynb")
+    capsys.readouterr()
+    assert grade("--assignment", "01_numbers") == 0
+    assert "02_more, graded before, cannot be read" in capsys.readouterr().out
+    assert ((course / "graded" / "grades.csv").read_bytes(), cells_in_gradebook(course / "graded")) == before
 
 
 # Time
