@@ -93,18 +93,17 @@ def read_grades(path: Path) -> list[GradeRow]:
         text = path.read_text(encoding="utf-8-sig")  # a spreadsheet that saved it may have put a mark in front
     except FileNotFoundError:
         raise UsageError(say("grades.no_file", path=path)) from None
+    except OSError as error:
+        raise UsageError(say("csv.no_file", path=path, reason=error.strerror or error)) from None
     except UnicodeDecodeError:
         raise UsageError(say("grades.encoding", path=path)) from None
     reader = csv.DictReader(io.StringIO(text, newline=""))
-    if tuple(reader.fieldnames or ()) not in (COLUMNS, COLUMNS + MARK_COLUMNS):
-        raise UsageError(say("grades.columns", path=path, columns=",".join(COLUMNS)))
-    rows = []
-    for record in reader:
-        try:
-            rows.append(_row(record))
-        except (ValueError, TypeError):
-            raise UsageError(say("grades.row", path=path, line=reader.line_num)) from None
-    return rows
+    try:
+        if tuple(reader.fieldnames or ()) not in (COLUMNS, COLUMNS + MARK_COLUMNS):
+            raise UsageError(say("grades.columns", path=path, columns=",".join(COLUMNS)))
+        return [_row(record) for record in reader]
+    except (ValueError, TypeError, csv.Error):  # the last: a quote that is never closed
+        raise UsageError(say("grades.row", path=path, line=reader.line_num)) from None
 
 
 def rows_before(path: Path) -> list[GradeRow]:
