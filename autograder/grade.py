@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
@@ -234,7 +234,7 @@ def _regrade(
         before = [result for item in work for _, result in _latest(item, journal)]
         if not confirm(describe(changes_between(before, results), len(results))):
             return None
-        copies = keep_what_stands(out, datetime.now())
+        copies = keep_what_stands(out, datetime.now(UTC))
         for item in work:
             for key, result in _latest(item, proposal):
                 if not _is_lost(result):  # what failed is graded again

@@ -8,6 +8,7 @@ import os
 import shutil
 import sqlite3
 from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
 
 import pytest
 from made_up import handed_in, make_course
@@ -15,6 +16,7 @@ from made_up import handed_in, make_course
 from autograder import grade as grading
 from autograder.__main__ import main
 from autograder.journal import Journal
+from autograder.regrade import keep_what_stands
 
 RIGHT = {"double": "def double(x):\n    return x + x", "quadruple": "def quadruple(x):\n    return 4 * x"}
 SQUARED = {"double": "def double(x):\n    return x * x"}
@@ -215,6 +217,16 @@ def test_regrade_with_yes_writes_and_keeps_what_stood_there(course, capsys):
     assert str(kept.name) in capsys.readouterr().out
     assert not (course / "graded" / "regrade.jsonl").exists()
     assert grade() == 0
+
+
+def test_what_stood_there_is_kept_also_where_the_clock_shows_the_same_time_again(tmp_path):
+    clock = datetime(2026, 10, 25, 2, 30, tzinfo=ZoneInfo("Europe/Berlin"))
+    copies = []
+    for number, now in enumerate([clock, clock.replace(fold=1), clock, clock]):
+        (tmp_path / "grades.csv").write_text(str(number))
+        copies += keep_what_stands(tmp_path, now)
+    assert [copy.read_text() for copy in copies] == ["0", "1", "2", "3"]
+    assert copies[0].name == "grades-2026-10-25-003000Z.csv"
 
 
 @pytest.mark.parametrize(("typed", "score"), [("yes", "2"), ("no", "0"), ("", "0")])
