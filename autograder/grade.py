@@ -23,6 +23,7 @@ from autograder.keys import key_of, key_of_source, source_of
 from autograder.limits import LIMITS
 from autograder.marks import was_handed_in
 from autograder.outputs import JOURNAL, read_late_rules, write_outputs
+from autograder.plaintext import identifier
 from autograder.progress import Progress
 from autograder.recognise import Recogniser
 from autograder.regrade import PROPOSAL, changes_between, describe, keep_what_stands
@@ -127,6 +128,8 @@ def grade(
     importing = gradebook.get_ready()
     try:
         with Journal(out / JOURNAL) as journal:
+            graded_before = [result for _, result in journal.all_latest() if result.assignment in names]
+            asked = {(identifier(result.student), identifier(result.assignment)) for result in graded_before}
             copies: list[Path] | None = []
             if stale := [item for item in work if _is_stale(item, journal)]:
                 if regrade is None:
@@ -148,6 +151,7 @@ def grade(
             collected,
             rules,
             map(read, work) if formgrader else None,
+            asked,
         )
         notices += [say("grade.broken", chapter=name, reason=broken[name]) for name in kept if name in broken]
     except OSError as error:

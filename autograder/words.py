@@ -243,7 +243,11 @@ Times of handing in come from --times, else from nbgrader's timestamp.txt beside
     "policy.fold": "{place}: the clock shows {time} twice, where summer time ends; the later one was taken.",
     "policy.unknown_student": "The policy gives {student} an extension, and nobody of that name handed in anything.",
     "policy.times_alone": "--times tells when people handed in, and only --policy says what that means: name both.",
-    "policy.missing": "{path} holds late marks. Name the policy again with --policy; an empty file takes them off.",
+    "policy.missing": "The results in {out} hold late marks. Name the policy again with --policy; an empty file takes them off.",
+    "judged.damaged": "{path} is damaged: it tells what was taken off for handing in late. Put it back as it was, or move it "
+    "away: then grades.csv is asked.",
+    "judged.unknown": "{reason} It alone tells what was taken off for handing in late. Put it back as it was, or move it away: "
+    "then everything counts as on time until a run with --policy.",
     "times.column": "{path} has no column '{column}'; it has: {found}.",
     "times.assignment": "{path} needs a column 'assignment', because several chapters are graded: {chapters}.",
     "times.nonsense": "No late mark: {reason}.",
@@ -498,6 +502,11 @@ Times of handing in come from --times, else from nbgrader's timestamp.txt beside
     "grades.encoding": "{path} is not UTF-8 text. Save it as UTF-8, or grade again.",
     "grades.columns": "{path} does not start with the columns {columns}.",
     "grades.row": "{path}, line {line}: not a row of grades.",
+    "grades.foreign": "{path} was not as it was written here, so it was written anew. What stood there: {copy}",
+    "grades.lost.one": "{path} held other points of one submission of {chapters}, and nothing else here holds them. "
+    "What stood there: {copy}",
+    "grades.lost.many": "{path} held other points of {count} submissions of {chapters}, and nothing else here holds them. "
+    "What stood there: {copy}",
     "gradebook.failed": "{where}: the gradebook could not be written: {reason}. The results are safe in the journal: "
     "run the same command again, and they are written without grading anew.",
     "gradebook.no_response": "No response.",

@@ -435,12 +435,64 @@ def test_times_of_a_chapter_stay_known_while_another_is_graded(course):
     assert rows(course)["kim", "02_more", "double"]["final_score"] == "1.8"
 
 
-def test_a_grades_file_that_somebody_made_another_one_is_no_hindrance(course):
+def test_a_grades_file_that_somebody_made_another_one_is_set_aside(course, capsys):
     hand_in(course, "kim", **RIGHT)
     grade()
     (course / "graded" / "grades.csv").write_text("student;points\nkim;5\n")
     assert grade() == 0
     assert rows(course)["kim", "01_numbers", "double"]["score"] == "2"
+    (copy,) = (course / "graded").glob("grades-*.csv")
+    assert copy.read_text() == "student;points\nkim;5\n"
+    assert str(copy.name) in capsys.readouterr().out
+
+
+def with_semicolons(path):
+    path.write_text(path.read_text("utf-8").replace(",", ";"), encoding="utf-8")
+
+
+def with_a_column_more(path):
+    path.write_text("".join(f"{line},\n" for line in path.read_text("utf-8").splitlines()), encoding="utf-8")
+
+
+@pytest.mark.parametrize("edit", [with_semicolons, with_a_column_more, os.unlink])
+def test_late_marks_outlive_what_a_spreadsheet_makes_of_the_grades_file(course, capsys, edit):
+    policy = POLICY.format(due="2026-10-05T23:59:00") + "[chapters.02_more]\ndue = 2026-10-05T23:59:00\n"
+    (course / "policy.toml").write_text(policy)
+    (course / "times.csv").write_text("student,submitted\nkim\x01,2026-10-07T10:00\n")
+    hand_in(course, "kim\x01", **RIGHT)
+    grade("--assignment", "01_numbers", "--policy", "policy.toml", "--times", "times.csv")
+    edit(course / "graded" / "grades.csv")
+    hand_in(course, "kim\x01", "02_more", **RIGHT)
+    assert grade("--assignment", "02_more") == 2
+    assert "--policy" in capsys.readouterr().err
+    assert grade("--assignment", "02_more", "--policy", "policy.toml") == 0
+    assert rows(course)["kim\\x01", "01_numbers", "double"]["final_score"] == "1.6"
+
+
+def test_where_the_grades_file_alone_told_the_times_another_one_is_refused(course, capsys):
+    (course / "policy.toml").write_text(POLICY.format(due="2026-10-05T23:59:00"))
+    hand_in(course, "kim", time="2026-10-06 20:00:00 Asia/Seoul", **RIGHT)
+    grade("--policy", "policy.toml")
+    (course / "graded" / "handed_in.json").unlink()
+    assert grade() == 2
+    assert "--policy" in capsys.readouterr().err
+    with_semicolons(course / "graded" / "grades.csv")
+    assert grade() == 2
+    assert "It alone tells" in capsys.readouterr().err
+    (course / "graded" / "grades.csv").unlink()
+    assert grade() == 0
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"[]", b"\xff", b'{"handed_in": 2}', b'{"handed_in": 1, "submissions": [["kim", "01", "soon", 10]]}'],
+)
+def test_a_damaged_record_of_the_times_is_refused(course, capsys, content):
+    hand_in(course, "kim", **RIGHT)
+    grade()
+    (course / "graded" / "handed_in.json").write_bytes(content)
+    assert grade() == 2
+    assert "handed_in.json is damaged" in capsys.readouterr().err
 
 
 def test_a_learner_s_own_zip_cannot_say_when_it_was_handed_in(course):
