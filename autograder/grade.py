@@ -140,20 +140,20 @@ def grade(
             results, reused = _run(work, read, job, journal, spread)
             earlier = [known for known in journal.all_latest() if known[1].assignment not in names]
             gone = len(journal.all_latest()) - len(earlier) - len(work)
-        everything = sorted([*results, *(result for _, result in earlier)], key=_order)
-        kept = sorted({result.assignment for _, result in earlier})
-        importing.join()
-        notices = write_outputs(
-            course,
-            out,
-            [*assignments, *_unchanged(readable, earlier, sandbox)],
-            everything,
-            collected,
-            rules,
-            map(read, work) if formgrader else None,
-            asked,
-        )
-        notices += [say("grade.broken", chapter=name, reason=broken[name]) for name in kept if name in broken]
+            kept = sorted({result.assignment for _, result in earlier})
+            importing.join()
+            notices = write_outputs(
+                course,
+                out,
+                [*assignments, *_unchanged(readable, earlier, sandbox)],
+                sorted([*results, *(result for _, result in earlier)], key=_order),
+                collected,
+                rules,
+                map(read, work) if formgrader else None,
+                asked,
+            )
+            notices += [say("grade.broken", chapter=name, reason=broken[name]) for name in kept if name in broken]
+            notices += journal.notices()
     except OSError as error:
         raise UsageError(say("grade.write", out=out, reason=error.strerror or error)) from None
     return Graded(tuple(sorted(results, key=_order)), out, reused, tuple(kept), gone, tuple(copies), tuple(notices))

@@ -20,7 +20,7 @@ from typing import Any
 from autograder.errors import UsageError
 from autograder.results import CheckResult, ExerciseResult, SubmissionResult
 from autograder.statuses import PASSED, STATUSES
-from autograder.words import say
+from autograder.words import say, say_count
 
 FORMAT = 1
 _TYPES = {"str": (str,), "bool": (bool,), "float": (float, int)}  # of a record's fields; the others are tuples
@@ -104,6 +104,24 @@ class Journal:
         line = json.dumps({"key": key, "result": to_json(result)}, ensure_ascii=True, separators=(",", ":"))
         self._write(line)
         self._note(key, result)
+
+    def notices(self) -> list[str]:
+        """What became of the file that a teacher should know, one sentence each."""
+        notices = []
+        if self.set_aside:
+            notices.append(say("journal.set_aside", path=self.path, moved=self.set_aside))
+        if self.dropped:
+            notices.append(say_count("journal.dropped", self.dropped, path=self.path))
+        if not self._is_in_place():
+            notices.append(say("journal.gone", path=self.path))
+        return notices
+
+    def _is_in_place(self) -> bool:
+        """Whether the file that is written is still the one at its path."""
+        try:
+            return os.path.samestat(os.fstat(self._file), self.path.stat())
+        except OSError:
+            return False
 
     def close(self) -> None:
         """Give the file back; a second call does nothing."""

@@ -498,6 +498,13 @@ Times of handing in come from --times, else from nbgrader's timestamp.txt beside
     "hint.nan": "NaN (not a number): {count} of {size} values.",
     # the journal, grades.csv and the gradebook
     "journal.busy": "Another run is writing {path}. Wait until it has ended, or choose another folder with --out.",
+    "journal.dropped.one": "{path} held a line that could not be read. It was left out; what it told is graded again where it is "
+    "among these submissions.",
+    "journal.dropped.many": "{path} held {count} lines that could not be read. They were left out; what they told is graded again "
+    "where it is among these submissions.",
+    "journal.set_aside": "{path} did not begin as a journal does. It was moved to {moved}, and what it holds does not count.",
+    "journal.gone": "{path} was removed or replaced while this run wrote it: the next run will know nothing of these results, "
+    "and grade anew.",
     "grades.no_file": "There is no {path}. Grade first: autograder grade SUBMISSIONS.",
     "grades.encoding": "{path} is not UTF-8 text. Save it as UTF-8, or grade again.",
     "grades.columns": "{path} does not start with the columns {columns}.",

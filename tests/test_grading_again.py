@@ -160,6 +160,57 @@ def test_a_file_where_the_results_should_go_is_said_before_anything_is_graded(co
     assert (course / "file").read_text() == "not a folder"
 
 
+# A journal that came to harm
+
+
+def graded_twice(course, capsys):
+    """Two students and two chapters, graded; the journal's lines."""
+    for student in ("kim", "lee"):
+        hand_in(course, student, **RIGHT)
+        hand_in(course, student, "02_more", **RIGHT)
+    grade()
+    capsys.readouterr()
+    return (course / "graded" / "journal.jsonl").read_text().splitlines()
+
+
+def test_a_journal_that_is_none_is_set_aside_and_the_rows_that_go_with_it_are_kept(course, capsys):
+    _, *lines = graded_twice(course, capsys)
+    before = (course / "graded" / "grades.csv").read_bytes()
+    (course / "graded" / "journal.jsonl").write_text("\n".join(["garbage", *lines, ""]))
+    assert grade("--assignment", "01_numbers") == 0
+    out = capsys.readouterr().out
+    assert "journal.jsonl.old1" in out
+    assert "held other points of 2 submissions of 02_more" in out
+    (copy,) = (course / "graded").glob("grades-*.csv")
+    assert copy.read_bytes() == before
+    assert grade("--assignment", "01_numbers") == 0
+    assert "held other points" not in capsys.readouterr().out
+
+
+def test_lines_of_the_journal_that_cannot_be_read_are_said(course, capsys):
+    lines = graded_twice(course, capsys)
+    broken = [line.replace('"passed"', '"pased"') if '"lee"' in line else line for line in lines]
+    (course / "graded" / "journal.jsonl").write_text("\n".join([*broken, ""]))
+    assert grade("--assignment", "01_numbers") == 0
+    out = capsys.readouterr().out
+    assert "held 2 lines that could not be read" in out
+    assert "held other points of one submission of 02_more" in out
+    assert {student for student, chapter, _ in rows(course) if chapter == "01_numbers"} == {"kim", "lee"}
+
+
+def test_a_journal_that_is_removed_while_it_is_written_is_said(course, capsys, monkeypatch):
+    hand_in(course, "kim", **RIGHT)
+    in_workers = grading.in_workers
+
+    def removed_meanwhile(*arguments):
+        yield from in_workers(*arguments)
+        shutil.rmtree(course / "graded")
+
+    monkeypatch.setattr(grading, "in_workers", removed_meanwhile)
+    assert grade() == 0
+    assert "journal.jsonl was removed or replaced" in capsys.readouterr().out
+
+
 # An assignment that changed
 
 
