@@ -12,7 +12,8 @@ from autograder.grades import GradeRow, read_grades
 from autograder.marks import Who
 from autograder.notebooks import Cell
 from autograder.plaintext import listed
-from autograder.statuses import BY_HAND
+from autograder.results import ExerciseResult, SubmissionResult
+from autograder.statuses import BY_HAND, STATUSES
 from autograder.words import say, say_count
 
 ROUNDING = 1e-9  # points: fifteen digits are written
@@ -26,6 +27,17 @@ def rows_before(path: Path) -> list[GradeRow] | None:
         return read_grades(path)
     except UsageError:
         return None
+
+
+def results_of(rows: Iterable[GradeRow]) -> dict[Who, SubmissionResult]:
+    """What the checks gave, by submission: the points alone."""
+    exercises: dict[Who, list[ExerciseResult]] = {}
+    for row in rows:
+        if row.status in STATUSES:
+            place = row.student, row.assignment, row.notebook, row.exercise
+            result = ExerciseResult(*place, row.score or 0.0, row.max_score, row.status)
+            exercises.setdefault((row.student, row.assignment), []).append(result)
+    return {who: SubmissionResult(*who, tuple(found)) for who, found in exercises.items()}
 
 
 def hand_cells_of(rows: Iterable[GradeRow]) -> dict[str, tuple[tuple[str, Cell], ...]]:

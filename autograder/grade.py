@@ -8,7 +8,7 @@ Chapters that were graded before and are not graded now keep their results, out 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -16,13 +16,14 @@ from pathlib import Path
 from autograder import gradebook
 from autograder.collected import Collected, Handed, collect
 from autograder.course import Assignment, Course
+from autograder.earlier_grades import results_of, rows_before
 from autograder.errors import UsageError
 from autograder.job import GradeJob
 from autograder.journal import Journal
 from autograder.keys import key_of, key_of_source, source_of
 from autograder.limits import LIMITS
-from autograder.marks import was_handed_in
-from autograder.outputs import JOURNAL, read_late_rules, write_outputs
+from autograder.marks import Who, was_handed_in
+from autograder.outputs import GRADES, JOURNAL, read_late_rules, write_outputs
 from autograder.plaintext import identifier
 from autograder.progress import Progress
 from autograder.recognise import Recogniser
@@ -134,7 +135,10 @@ def grade(
             if stale := [item for item in work if _is_stale(item, journal)]:
                 if regrade is None:
                     raise UsageError(_changed(stale))
-                copies = _regrade(stale, read, job, journal, out, spread, regrade)
+                lost = _lost_results(work, journal, out)
+                asked |= {(identifier(student), identifier(chapter)) for student, chapter in lost}
+                stale += [item for item in work if (item.student, item.assignment.name) in lost]
+                copies = _regrade(stale, lost, read, job, journal, out, spread, regrade)
                 if copies is None:
                     return Graded((), out, 0, written=False)
             results, reused = _run(work, read, job, journal, spread)
@@ -230,13 +234,24 @@ def _in_cluster(
 
 
 def _regrade(
-    work: Sequence[Work], read: Read, job: GradeJob, journal: Journal, out: Path, spread: Spread, confirm: Confirm
+    work: Sequence[Work],
+    lost: Mapping[Who, SubmissionResult],
+    read: Read,
+    job: GradeJob,
+    journal: Journal,
+    out: Path,
+    spread: Spread,
+    confirm: Confirm,
 ) -> list[Path] | None:
-    """Grade for a look; what is confirmed counts from then on. The copies of what stood there; None after a no."""
+    """Grade for a look; what is confirmed counts from then on. The copies of what stood there; None after a no.
+
+    `lost` are results that count so far and are not in the journal.
+    """
     with Journal(out / PROPOSAL) as proposal:
         results, _ = _run(work, read, job, proposal, spread)
-        before = [result for item in work for _, result in _latest(item, journal)]
-        if not confirm(describe(changes_between(before, results), len(results))):
+        before = [*lost.values(), *(result for item in work for _, result in _latest(item, journal))]
+        changes = describe(changes_between(before, results), len(results))
+        if not confirm("\n".join([changes, *journal.notices()])):
             return None
         copies = keep_what_stands(out, datetime.now(UTC))
         for item in work:
@@ -253,6 +268,18 @@ def _is_stale(item: Work, journal: Journal) -> bool:
         was_handed_in(result) and not _is_lost(result) and source_of(key) != item.source
         for key, result in _latest(item, journal)
     )
+
+
+def _lost_results(work: Sequence[Work], journal: Journal, out: Path) -> dict[Who, SubmissionResult]:
+    """What grades.csv holds of this work and the journal does not any more."""
+    told = results_of(rows_before(out / GRADES) or ())
+    lost = {}
+    for item in work:
+        student, chapter = item.student, item.assignment.name
+        result = told.get((identifier(student), identifier(chapter)))
+        if result and was_handed_in(result) and not _latest(item, journal):
+            lost[student, chapter] = replace(result, student=student, assignment=chapter)
+    return lost
 
 
 def _latest(item: Work, journal: Journal) -> list[tuple[str, SubmissionResult]]:

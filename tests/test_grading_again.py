@@ -198,6 +198,23 @@ def test_lines_of_the_journal_that_cannot_be_read_are_said(course, capsys):
     assert {student for student, chapter, _ in rows(course) if chapter == "01_numbers"} == {"kim", "lee"}
 
 
+def test_regrade_also_shows_who_fell_out_of_the_journal(course, capsys):
+    for student in ("kim", "lee"):
+        hand_in(course, student, **WHOLE)
+    grade()
+    path = course / "graded" / "journal.jsonl"
+    path.write_text(path.read_text().replace('"student":"lee"', '"student":5'))
+    accept_whole_numbers_only(course)
+    capsys.readouterr()
+    assert grade("--regrade") == 1
+    out = capsys.readouterr().out
+    assert "double: 2 gain, 0 lose\n  kim: 0 → 2 (+2)\n  lee: 0 → 2 (+2)\n" in out
+    assert "held a line that could not be read" in out
+    assert grade("--regrade", "--yes") == 0
+    assert "held other points" not in capsys.readouterr().out
+    assert {row["score"] for key, row in rows(course).items() if key[2] == "double"} == {"2"}
+
+
 def test_a_journal_that_is_removed_while_it_is_written_is_said(course, capsys, monkeypatch):
     hand_in(course, "kim", **RIGHT)
     in_workers = grading.in_workers
