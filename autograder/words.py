@@ -233,6 +233,7 @@ Times of handing in come from --times, else from nbgrader's timestamp.txt beside
     "policy.day_or_hour": "percent_per_day and percent_per_hour exclude each other.",
     "policy.no_time": "{value} is not a date and time: write it as 2026-10-05T23:59:00, without quotes.",
     "policy.day_only": "{value} is a day without a time: write it as {value}T23:59:00.",
+    "policy.year": "{value} is not in the years {first} to {last}.",
     "policy.no_zone": "{value} has no time zone: write its offset, as in {value}+09:00, or name a zone for all dates "
     'at the top, as in zone = "Asia/Seoul".',
     "policy.zone": "{name} is no time zone that this machine knows: write it as Asia/Seoul or Europe/Berlin.",
