@@ -516,7 +516,8 @@ Times of handing in come from --times, else from nbgrader's timestamp.txt beside
     "grades.lost.many": "{path} held other points of {count} submissions of {chapters}, and nothing else here holds them. "
     "What stood there: {copy}",
     "gradebook.failed": "{where}: the gradebook could not be written: {reason}. The results are safe in the journal: "
-    "run the same command again, and they are written without grading anew.",
+    "run the same command again, and they are written without grading anew. Where the file is damaged, or no gradebook, move it away "
+    "first: a new one is made, without the points and comments that were entered in it by hand.",
     "gradebook.no_response": "No response.",
     # pages
     "pages.course": "Attention, Step by Step",
