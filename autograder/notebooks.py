@@ -11,7 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.limits import LIMITS
+from autograder.plaintext import one_line
 from autograder.words import say
+
+VERSION_CHARS = 40  # of a format that is none, in a message
 
 
 class Unreadable(Exception):
@@ -69,7 +72,7 @@ def load_notebook(content: bytes) -> dict:
         raise Unreadable(say("notebook.no_cells"))
     version = notebook.get("nbformat", 4)
     if version != 4:
-        raise Unreadable(say("notebook.format", version=version))
+        raise Unreadable(say("notebook.format", version=one_line(json.dumps(version), VERSION_CHARS)))
     if not isinstance(notebook.get("cells"), list):
         raise Unreadable(say("notebook.no_cells"))
     return notebook
