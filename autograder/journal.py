@@ -194,7 +194,7 @@ class Journal:
 def _parse(line: bytes) -> dict:
     try:
         record = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):  # the second: lists too deep
         return {}
     return record if isinstance(record, dict) else {}
 

@@ -44,7 +44,7 @@ def read_judged(path: Path, grades: Path) -> dict[Who, Judged]:
         return dict(_entry(*entry) for entry in content["submissions"])
     except OSError as error:
         raise UsageError(say("csv.no_file", path=path, reason=error.strerror or error)) from None
-    except (ValueError, LookupError, TypeError):  # damaged in whatever way
+    except (ValueError, LookupError, TypeError, RecursionError):  # damaged in whatever way
         raise UsageError(say("judged.damaged", path=path)) from None
 
 

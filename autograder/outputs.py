@@ -1,4 +1,4 @@
-"""All that a run writes beside the journal: gradebook, grades.csv, pages; and, where asked, formgrader's files.
+"""All that a run writes beside the journal: gradebook, handed_in.json, grades.csv, pages; where asked, formgrader's files.
 
 In this order: what a teacher entered in the gradebook by hand goes into all the others.
 """

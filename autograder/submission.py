@@ -155,6 +155,6 @@ def hint_table(assignment: Assignment) -> dict[str, Any] | None:
     try:
         table = json.loads(assignment.hints)
         hints.read_table(table)
-    except (ValueError, LookupError, TypeError, AttributeError):  # damaged in whatever way
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):  # damaged in whatever way
         raise UsageError(say("course.bad_hints", chapter=assignment.name)) from None
     return table

@@ -401,7 +401,7 @@ def test_what_is_written_belongs_to_the_course_as_it_was_at_the_start(course, mo
     assert cells_in_gradebook(course / "graded") == cells_in_gradebook(course / "undisturbed")
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"{}", b'{"exercises": {"double": 5}}', b"\xff"])
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"{}", b'{"exercises": {"double": 5}}', b"\xff", b"[" * 100_000])
 def test_a_damaged_hints_file_is_said_before_anything_is_graded(course, monkeypatch, capsys, content):
     hand_in(course, "kim", **RIGHT)
     main(["release"])
@@ -553,7 +553,14 @@ def test_where_the_grades_file_alone_told_the_times_another_one_is_refused(cours
 
 @pytest.mark.parametrize(
     "content",
-    [b"", b"[]", b"\xff", b'{"handed_in": 2}', b'{"handed_in": 1, "submissions": [["kim", "01", "soon", 10]]}'],
+    [
+        b"",
+        b"[]",
+        b"\xff",
+        b"[" * 100_000,
+        b'{"handed_in": 2}',
+        b'{"handed_in": 1, "submissions": [["kim", "01", "soon", 10]]}',
+    ],
 )
 def test_a_damaged_record_of_the_times_is_refused(course, capsys, content):
     hand_in(course, "kim", **RIGHT)

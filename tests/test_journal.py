@@ -100,7 +100,9 @@ def test_a_torn_first_line_is_an_empty_journal(path):
     assert find(path, result) == result
 
 
-@pytest.mark.parametrize("line", ["not json", "[]", "{}", '{"key": "key", "result": {"student": "kim"}}', "\x00\x00"])
+@pytest.mark.parametrize(
+    "line", ["not json", "[]", "{}", '{"key": "key", "result": {"student": "kim"}}', "\x00\x00", "[" * 100_000]
+)
 def test_a_broken_line_in_the_middle_costs_only_itself(path, line):
     first, second = make_class(2)
     write(path, [first])
