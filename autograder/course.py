@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
 from autograder.errors import UsageError
-from autograder.notebooks import Cell, Unreadable, read_cells
+from autograder.hints import HINTS_FILE
+from autograder.notebooks import Cell, Unreadable, parse_cells
 from autograder.words import say
 
 SOURCE_FOLDER = "solutions"
@@ -60,6 +61,7 @@ class SourceNotebook:
 
     name: str  # without .ipynb
     cells: tuple[Cell, ...]
+    content: bytes = field(default=b"", repr=False)  # the file's: it may be another one by the time results are written
 
     @cached_property
     def exercises(self) -> tuple[Exercise, ...]:
@@ -104,6 +106,7 @@ class Assignment:
     name: str  # the folder's name, e.g. "03_scores"
     folder: Path
     notebooks: tuple[SourceNotebook, ...]
+    hints: bytes | None = field(default=None, repr=False)  # the released hints.json; None where nothing is released
 
     @property
     def exercises(self) -> tuple[Exercise, ...]:
@@ -128,7 +131,7 @@ class Course:
         return tuple(sorted(folder.name for folder in folders if any(folder.glob("*.ipynb"))))
 
     def assignment(self, chapter: str) -> Assignment:
-        """The assignment `chapter`. Raises UsageError where there is none, or its notebook cannot be read."""
+        """The assignment `chapter`, read once. Raises UsageError where there is none, or a file of it cannot be read."""
         folder = self.root / SOURCE_FOLDER / chapter
         if chapter not in self.chapters:
             raise UsageError(
@@ -136,11 +139,23 @@ class Course:
             )
         notebooks = []
         for path in sorted(folder.glob("*.ipynb")):
+            content = _read(path)
             try:
-                notebooks.append(SourceNotebook(path.stem, read_cells(path)))
+                notebooks.append(SourceNotebook(path.stem, parse_cells(content), content))
             except Unreadable as error:
                 raise UsageError(f"{path}: {error}") from None
-        return Assignment(chapter, folder, tuple(notebooks))
+        hints = self.root / RELEASE_FOLDER / chapter / HINTS_FILE
+        return Assignment(chapter, folder, tuple(notebooks), _read(hints) if hints.is_file() else None)
+
+    def readable(self) -> tuple[dict[str, Assignment], dict[str, str]]:
+        """The assignments by name; and why the others cannot be read, one sentence each."""
+        assignments, broken = {}, {}
+        for chapter in self.chapters:
+            try:
+                assignments[chapter] = self.assignment(chapter)
+            except UsageError as error:
+                broken[chapter] = str(error)
+        return assignments, broken
 
 
 def model_cells(notebooks: Iterable[SourceNotebook]) -> tuple[str, ...]:
@@ -159,6 +174,13 @@ def find_course(start: Path) -> Course:
         if (folder / SOURCE_FOLDER).is_dir():
             return Course(folder)
     raise UsageError(say("course.not_found", start=start))
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise UsageError(say("course.no_file", path=path, reason=error.strerror or error)) from None
 
 
 def stub_of(source: str) -> str:

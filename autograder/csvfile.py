@@ -20,6 +20,7 @@ from autograder.words import say
 DELIMITERS = ",;\t"
 # cp949: what Excel writes for Hangul on a Korean Windows. cp1252: on a western one; it takes nearly every byte.
 _GUESSES = ("utf-8", "cp949", "cp1252")
+_NAMED = re.compile(r'"?sep=([,;|\t])"?(?:\r\n|\r|\n)', re.I)  # a first line that Excel reads, and others write for it
 _MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 
 
@@ -40,11 +41,12 @@ class CsvFile:
     encoding: str
     text: str
     delimiter: str
+    start: int = 0  # where the table begins, behind a line that names its delimiter
 
     @cached_property
     def rows(self) -> list[list[CsvCell]]:
         """The cells of each line; empty lines are left out."""
-        return _rows(self.text, self.delimiter)
+        return _rows(self.text, self.delimiter, self.start)
 
     def filled(self, values: Mapping[CsvCell, str]) -> bytes:
         """The file with other values in some cells; every other byte as it was."""
@@ -77,6 +79,8 @@ def read_csv(path: Path) -> CsvFile:
         except UnicodeDecodeError:
             continue
         if "\0" not in text and text.encode(guess) == data[len(mark) :]:  # else it could not go back as it came
+            if named := _NAMED.match(text):
+                return CsvFile(mark, guess, text, named[1], named.end())
             return CsvFile(mark, guess, text, _delimiter(text))
     raise UsageError(say("csv.encoding", path=path))
 
@@ -95,7 +99,7 @@ def _delimiter(text: str) -> str:
     return max(DELIMITERS, key=first.count)
 
 
-def _rows(text: str, delimiter: str) -> list[list[CsvCell]]:
+def _rows(text: str, delimiter: str, start: int) -> list[list[CsvCell]]:
     stop = re.escape(delimiter)
     # A quote that is never closed, or text behind a closing one, belongs to a bare cell: taken as it stands.
     pattern = re.compile(
@@ -103,7 +107,7 @@ def _rows(text: str, delimiter: str) -> list[list[CsvCell]]:
     )
     rows: list[list[CsvCell]] = []
     row: list[CsvCell] = []
-    for match in pattern.finditer(text):
+    for match in pattern.finditer(text, start):
         quoted = match["quoted"]
         value = match["bare"] if quoted is None else quoted.replace('""', '"')
         row.append(CsvCell(value, match.start(), match.start("end")))

@@ -65,8 +65,7 @@ def write_for_formgrader(
                 cells = parse_cells(content)
             except Unreadable:
                 continue
-            source = load_notebook((assignment.folder / f"{notebook.name}.ipynb").read_bytes())
-            made = _graded_notebook(source, notebook, cells, checks)
+            made = _graded_notebook(load_notebook(notebook.content), notebook, cells, checks)
             write_aside(out / AUTOGRADED / student / assignment.name / f"{notebook.name}.ipynb", made)
 
 

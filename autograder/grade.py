@@ -7,22 +7,24 @@ Chapters that were graded before and are not graded now keep their results, out 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
 from autograder import gradebook
 from autograder.collected import Collected, Handed, collect
-from autograder.course import RELEASE_FOLDER, Assignment, Course
+from autograder.course import Assignment, Course
+from autograder.earlier_grades import results_of, rows_before
 from autograder.errors import UsageError
 from autograder.job import GradeJob
 from autograder.journal import Journal
 from autograder.keys import key_of, key_of_source, source_of
 from autograder.limits import LIMITS
-from autograder.marks import was_handed_in
-from autograder.outputs import JOURNAL, read_late_rules, write_outputs
+from autograder.marks import Who, was_handed_in
+from autograder.outputs import GRADES, JOURNAL, read_late_rules, write_outputs
+from autograder.plaintext import identifier
 from autograder.progress import Progress
 from autograder.recognise import Recogniser
 from autograder.regrade import PROPOSAL, changes_between, describe, keep_what_stands
@@ -104,50 +106,58 @@ def grade(
     """
     sandbox = choose_sandbox(unsafe)
     people = read_roster(roster) if roster else []
-    recogniser = Recogniser(course)
+    readable, broken = course.readable()  # as it is now: it may be edited while we grade
+    recogniser = Recogniser(readable.values())
     collected = collect(submissions, course.chapters, recogniser)
     if people:
         collected = by_roster(collected, people)
     handed_in = collected.chapters()
     names = list(dict.fromkeys(chapters)) or [name for name in course.chapters if name in handed_in]
-    assignments = [course.assignment(name) for name in names]
+    assignments = [readable.get(name) or course.assignment(name) for name in names]
     if not assignments:
         raise UsageError(say("grade.nothing", folder=submissions, known=", ".join(course.chapters)))
     _make_folder(out)
     rules = read_late_rules(course, out, policy, times, names)
-    work = list_work(course, assignments, collected, sandbox)
+    work = list_work(assignments, collected, sandbox)
 
     def read(item: Work) -> Submission:
         return read_submission(item.handed, item.assignment, names, recogniser)
 
-    tables = {assignment.name: hint_table(assignment, course.root / RELEASE_FOLDER) for assignment in assignments}
+    tables = {assignment.name: hint_table(assignment) for assignment in assignments}
     job = GradeJob({assignment.name: assignment for assignment in assignments}, tables, sandbox)
     spread = partial(_in_cluster, scheduler) if scheduler else partial(_here, jobs or default_jobs())
     importing = gradebook.get_ready()
     try:
         with Journal(out / JOURNAL) as journal:
+            graded_before = [result for _, result in journal.all_latest() if result.assignment in names]
+            asked = {(identifier(result.student), identifier(result.assignment)) for result in graded_before}
             copies: list[Path] | None = []
             if stale := [item for item in work if _is_stale(item, journal)]:
                 if regrade is None:
                     raise UsageError(_changed(stale))
-                copies = _regrade(stale, read, job, journal, out, spread, regrade)
+                lost = _lost_results(work, journal, out)
+                asked |= {(identifier(student), identifier(chapter)) for student, chapter in lost}
+                stale += [item for item in work if (item.student, item.assignment.name) in lost]
+                copies = _regrade(stale, lost, read, job, journal, out, spread, regrade)
                 if copies is None:
                     return Graded((), out, 0, written=False)
             results, reused = _run(work, read, job, journal, spread)
             earlier = [known for known in journal.all_latest() if known[1].assignment not in names]
             gone = len(journal.all_latest()) - len(earlier) - len(work)
-        everything = sorted([*results, *(result for _, result in earlier)], key=_order)
-        kept = sorted({result.assignment for _, result in earlier})
-        importing.join()
-        notices = write_outputs(
-            course,
-            out,
-            [*assignments, *_unchanged(course, earlier, sandbox)],
-            everything,
-            collected,
-            rules,
-            map(read, work) if formgrader else None,
-        )
+            kept = sorted({result.assignment for _, result in earlier})
+            importing.join()
+            notices = write_outputs(
+                course,
+                out,
+                [*assignments, *_unchanged(readable, earlier, sandbox)],
+                sorted([*results, *(result for _, result in earlier)], key=_order),
+                collected,
+                rules,
+                map(read, work) if formgrader else None,
+                asked,
+            )
+            notices += [say("grade.broken", chapter=name, reason=broken[name]) for name in kept if name in broken]
+            notices += journal.notices()
     except OSError as error:
         raise UsageError(say("grade.write", out=out, reason=error.strerror or error)) from None
     return Graded(tuple(sorted(results, key=_order)), out, reused, tuple(kept), gone, tuple(copies), tuple(notices))
@@ -163,11 +173,11 @@ def choose_sandbox(unsafe: bool) -> Sandbox:
     raise UsageError(say("grade.no_sandbox", reason=reason))
 
 
-def list_work(course: Course, assignments: Sequence[Assignment], collected: Collected, sandbox: Sandbox) -> list[Work]:
+def list_work(assignments: Sequence[Assignment], collected: Collected, sandbox: Sandbox) -> list[Work]:
     """One piece of work for each student and assignment."""
     work = []
     for assignment in assignments:
-        source = key_of_source(course, assignment, sandbox)
+        source = key_of_source(assignment, sandbox)
         work += [Work(handed, assignment, source) for handed in collected.students.values()]
     return work
 
@@ -224,15 +234,26 @@ def _in_cluster(
 
 
 def _regrade(
-    work: Sequence[Work], read: Read, job: GradeJob, journal: Journal, out: Path, spread: Spread, confirm: Confirm
+    work: Sequence[Work],
+    lost: Mapping[Who, SubmissionResult],
+    read: Read,
+    job: GradeJob,
+    journal: Journal,
+    out: Path,
+    spread: Spread,
+    confirm: Confirm,
 ) -> list[Path] | None:
-    """Grade for a look; what is confirmed counts from then on. The copies of what stood there; None after a no."""
+    """Grade for a look; what is confirmed counts from then on. The copies of what stood there; None after a no.
+
+    `lost` are results that count so far and are not in the journal.
+    """
     with Journal(out / PROPOSAL) as proposal:
         results, _ = _run(work, read, job, proposal, spread)
-        before = [result for item in work for _, result in _latest(item, journal)]
-        if not confirm(describe(changes_between(before, results), len(results))):
+        before = [*lost.values(), *(result for item in work for _, result in _latest(item, journal))]
+        changes = describe(changes_between(before, results), len(results))
+        if not confirm("\n".join([changes, *journal.notices()])):
             return None
-        copies = keep_what_stands(out, datetime.now())
+        copies = keep_what_stands(out, datetime.now(UTC))
         for item in work:
             for key, result in _latest(item, proposal):
                 if not _is_lost(result):  # what failed is graded again
@@ -249,13 +270,27 @@ def _is_stale(item: Work, journal: Journal) -> bool:
     )
 
 
+def _lost_results(work: Sequence[Work], journal: Journal, out: Path) -> dict[Who, SubmissionResult]:
+    """What grades.csv holds of this work and the journal does not any more."""
+    told = results_of(rows_before(out / GRADES) or ())
+    lost = {}
+    for item in work:
+        student, chapter = item.student, item.assignment.name
+        result = told.get((identifier(student), identifier(chapter)))
+        if result and was_handed_in(result) and not _latest(item, journal):
+            lost[student, chapter] = replace(result, student=student, assignment=chapter)
+    return lost
+
+
 def _latest(item: Work, journal: Journal) -> list[tuple[str, SubmissionResult]]:
     """The key and the result that count for it so far; empty where it was never graded."""
     known = journal.latest(item.student, item.assignment.name)
     return [known] if known else []
 
 
-def _unchanged(course: Course, earlier: Sequence[tuple[str, SubmissionResult]], sandbox: Sandbox) -> list[Assignment]:
+def _unchanged(
+    readable: Mapping[str, Assignment], earlier: Sequence[tuple[str, SubmissionResult]], sandbox: Sandbox
+) -> list[Assignment]:
     """The chapters of earlier results whose source is still the one that gave them.
 
     Of a changed one the gradebook keeps what it has: its new cells would find no scores.
@@ -263,10 +298,8 @@ def _unchanged(course: Course, earlier: Sequence[tuple[str, SubmissionResult]], 
     sources: dict[str, set[str]] = {}
     for key, result in earlier:
         sources.setdefault(result.assignment, set()).add(source_of(key))
-    known = [course.assignment(name) for name in sorted(sources) if name in course.chapters]
-    return [
-        assignment for assignment in known if sources[assignment.name] == {key_of_source(course, assignment, sandbox)}
-    ]
+    known = [readable[name] for name in sorted(sources) if name in readable]
+    return [assignment for assignment in known if sources[assignment.name] == {key_of_source(assignment, sandbox)}]
 
 
 def _order(result: SubmissionResult) -> tuple[str, str]:

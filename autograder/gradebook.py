@@ -55,31 +55,24 @@ def write_gradebook(
     one they stay as they are.
     Raises UsageError where the database cannot be opened or written.
     """
-    from sqlalchemy.exc import SQLAlchemyError
-
     by_assignment: dict[str, list[SubmissionResult]] = {}
     for result in results:
         by_assignment.setdefault(result.assignment, []).append(result)
     changed = 0
-    try:
-        with open_gradebook(database) as gradebook:
-            for assignment in assignments:
-                record_assignment(gradebook, assignment)
-                if policy:
-                    deadline = policy.deadlines.get(assignment.name)
-                    _set(gradebook.find_assignment(assignment.name), duedate=_in_utc(deadline and deadline.due))
-                changed += _record_results(
-                    gradebook, assignment, by_assignment.get(assignment.name, []), late or {} if policy else None
-                )
-    except SQLAlchemyError as error:
-        raise UsageError(
-            say("gradebook.failed", where=_without_password(database), reason=str(error).splitlines()[0])
-        ) from error
+    with open_gradebook(database) as gradebook:
+        for assignment in assignments:
+            record_assignment(gradebook, assignment)
+            if policy:
+                deadline = policy.deadlines.get(assignment.name)
+                _set(gradebook.find_assignment(assignment.name), duedate=_in_utc(deadline and deadline.due))
+            changed += _record_results(
+                gradebook, assignment, by_assignment.get(assignment.name, []), late or {} if policy else None
+            )
     return changed
 
 
-def _without_password(database: str | Path) -> str:
-    return re.sub(r"(?<=:)[^:@/]*(?=@)", "***", str(database))
+def _without_password(where: str) -> str:
+    return re.sub(r"(?<=:)[^:@/]*(?=@)", "***", where)
 
 
 def get_ready() -> threading.Thread:
@@ -97,19 +90,28 @@ def _import_nbgrader() -> None:
 
 @contextlib.contextmanager
 def open_gradebook(database: str | Path) -> Iterator[Gradebook]:
-    """The gradebook in an SQLite file, or at any SQLAlchemy URL; made where there is none."""
+    """The gradebook in an SQLite file, or at any SQLAlchemy URL; made where there is none.
+
+    Raises UsageError where it cannot be opened, or what is done with it within fails.
+    """
     _import_nbgrader()
     from nbgrader.api import Gradebook
     from sqlalchemy import URL
+    from sqlalchemy.exc import SQLAlchemyError
 
+    where = str(database)
     if isinstance(database, Path):
         database.parent.mkdir(parents=True, exist_ok=True)
         # A URL, not a string: '?' or '%' in a folder's name means nothing here.
         database = URL.create("sqlite", database=str(database), query={"timeout": str(LOCK_SECONDS)})
-    _create(database)
-    with Gradebook(database) as gradebook:
-        gradebook.db().expire_on_commit = False  # the only writer: what it holds stays true from batch to batch
-        yield gradebook
+    try:
+        _create(database)
+        with Gradebook(database) as gradebook:
+            gradebook.db().expire_on_commit = False  # the only writer: what it holds stays true from batch to batch
+            yield gradebook
+    except (SQLAlchemyError, UnicodeDecodeError) as error:  # the second from a damaged file
+        reason = str(error).splitlines()[0]
+        raise UsageError(say("gradebook.failed", where=_without_password(where), reason=reason)) from error
 
 
 @contextlib.contextmanager

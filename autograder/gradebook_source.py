@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from autograder.course import Assignment
+from autograder.course import Assignment, SourceNotebook
 
 if TYPE_CHECKING:
     from nbgrader.api import Gradebook, Notebook
@@ -43,7 +42,7 @@ def record_assignment(gradebook: Gradebook, assignment: Assignment) -> None:
             gradebook.remove_notebook(notebook.name, assignment.name)
     known = {notebook.name: notebook for notebook in record.notebooks}
     for source in assignment.notebooks:
-        wanted = _wanted(assignment.folder / f"{source.name}.ipynb")
+        wanted = _wanted(source)
         if source.name not in known:
             known[source.name] = _add_notebook(gradebook, record, source.name)
         _bring_up_to_date(gradebook, known[source.name], wanted)
@@ -51,13 +50,13 @@ def record_assignment(gradebook: Gradebook, assignment: Assignment) -> None:
     gradebook.db.expire_all()  # collections that were loaded before cells came or went
 
 
-def _wanted(path: Path) -> _Wanted:
+def _wanted(source: SourceNotebook) -> _Wanted:
     """What nbgrader would record of a source notebook: answers taken out, hidden tests still there."""
     import nbformat
     from nbgrader import utils
     from nbgrader.preprocessors import ClearSolutions, ComputeChecksums
 
-    notebook = nbformat.read(path, as_version=4)
+    notebook = nbformat.reads(source.content.decode("utf-8-sig"), as_version=4)
     for step in (ClearSolutions(), ComputeChecksums()):
         notebook, _ = step.preprocess(notebook, {})
     wanted = _Wanted(kernelspec=json.dumps(notebook.metadata.get("kernelspec", {})))

@@ -55,16 +55,26 @@ class GradeRow:
 
 
 def write_grades(path: Path, results: Iterable[SubmissionResult], marks: Marks | None = None) -> None:
-    """Write the rows of all results, sorted, in one step; of two results for the same exercise the last counts.
+    """Write the rows of all results.
 
     `score` is what the checks gave. With `marks` that can change it, MARK_COLUMNS follow.
     """
     marks = marks or Marks()
+    write_rows(path, grade_rows(results, marks), marks.change_anything)
+
+
+def grade_rows(results: Iterable[SubmissionResult], marks: Marks) -> list[GradeRow]:
+    """The rows of all results, sorted; of two results for the same exercise the last counts."""
     rows = {(row.student, row.assignment, row.exercise): row for result in results for row in _rows(result, marks)}
+    return sorted(rows.values(), key=lambda row: (row.student, row.assignment, row.notebook, row.exercise))
+
+
+def write_rows(path: Path, rows: Iterable[GradeRow], with_marks: bool) -> None:
+    """Write the rows in one step, `with_marks` those of MARK_COLUMNS too."""
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(COLUMNS + MARK_COLUMNS if marks.change_anything else COLUMNS)
-    for row in sorted(rows.values(), key=lambda row: (row.student, row.assignment, row.notebook, row.exercise)):
+    writer.writerow(COLUMNS + MARK_COLUMNS if with_marks else COLUMNS)
+    for row in rows:
         cells = (
             *map(defuse, (row.student, row.assignment, row.notebook, row.exercise)),
             _number(row.score),
@@ -72,7 +82,7 @@ def write_grades(path: Path, results: Iterable[SubmissionResult], marks: Marks |
             row.status,
             defuse(row.message),
         )
-        if marks.change_anything:
+        if with_marks:
             cells += (
                 row.submitted,
                 _number(row.late_percent),
@@ -93,26 +103,17 @@ def read_grades(path: Path) -> list[GradeRow]:
         text = path.read_text(encoding="utf-8-sig")  # a spreadsheet that saved it may have put a mark in front
     except FileNotFoundError:
         raise UsageError(say("grades.no_file", path=path)) from None
+    except OSError as error:
+        raise UsageError(say("csv.no_file", path=path, reason=error.strerror or error)) from None
     except UnicodeDecodeError:
         raise UsageError(say("grades.encoding", path=path)) from None
     reader = csv.DictReader(io.StringIO(text, newline=""))
-    if tuple(reader.fieldnames or ()) not in (COLUMNS, COLUMNS + MARK_COLUMNS):
-        raise UsageError(say("grades.columns", path=path, columns=",".join(COLUMNS)))
-    rows = []
-    for record in reader:
-        try:
-            rows.append(_row(record))
-        except (ValueError, TypeError):
-            raise UsageError(say("grades.row", path=path, line=reader.line_num)) from None
-    return rows
-
-
-def rows_before(path: Path) -> list[GradeRow]:
-    """The rows of an earlier run's grades.csv; none where there is no such file, or somebody made it another one."""
     try:
-        return read_grades(path)
-    except UsageError:
-        return []
+        if tuple(reader.fieldnames or ()) not in (COLUMNS, COLUMNS + MARK_COLUMNS):
+            raise UsageError(say("grades.columns", path=path, columns=",".join(COLUMNS)))
+        return [_row(record) for record in reader]
+    except (ValueError, TypeError, csv.Error):  # the last: a quote that is never closed
+        raise UsageError(say("grades.row", path=path, line=reader.line_num)) from None
 
 
 def _rows(result: SubmissionResult, marks: Marks) -> Iterable[GradeRow]:

@@ -6,10 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from autograder.errors import UsageError
 from autograder.gradebook import open_gradebook
 from autograder.marks import HandGrade, Who
-from autograder.words import say
 
 
 def read_hand_grades(database: Path) -> dict[Who, dict[str, HandGrade]]:
@@ -18,33 +16,29 @@ def read_hand_grades(database: Path) -> dict[Who, dict[str, HandGrade]]:
     Raises UsageError where the file is no gradebook.
     """
     from nbgrader.api import Assignment, BaseCell, Comment, Grade, SubmittedAssignment, SubmittedNotebook
-    from sqlalchemy.exc import SQLAlchemyError
 
     if not database.is_file():
         return {}
     found: dict[Who, dict[str, HandGrade]] = {}
-    try:
-        with open_gradebook(database) as gradebook:
+    with open_gradebook(database) as gradebook:
 
-            def entered(kind: type, *columns: object) -> Any:
-                return (
-                    gradebook.db.query(SubmittedAssignment.student_id, Assignment.name, BaseCell.name, *columns)
-                    .select_from(kind)
-                    .join(BaseCell, BaseCell.id == kind.cell_id)
-                    .join(SubmittedNotebook, SubmittedNotebook.id == kind.notebook_id)
-                    .join(SubmittedAssignment, SubmittedAssignment.id == SubmittedNotebook.assignment_id)
-                    .join(Assignment, Assignment.id == SubmittedAssignment.assignment_id)
-                )
+        def entered(kind: type, *columns: object) -> Any:
+            return (
+                gradebook.db.query(SubmittedAssignment.student_id, Assignment.name, BaseCell.name, *columns)
+                .select_from(kind)
+                .join(BaseCell, BaseCell.id == kind.cell_id)
+                .join(SubmittedNotebook, SubmittedNotebook.id == kind.notebook_id)
+                .join(SubmittedAssignment, SubmittedAssignment.id == SubmittedNotebook.assignment_id)
+                .join(Assignment, Assignment.id == SubmittedAssignment.assignment_id)
+            )
 
-            scores = entered(Grade, Grade.manual_score, Grade.extra_credit)
-            for student, assignment, cell, score, extra in scores.filter(
-                Grade.manual_score.is_not(None) | Grade.extra_credit.is_not(None)
-            ):
-                found.setdefault((student, assignment), {})[cell] = HandGrade(score, extra or 0.0)
-            comments = entered(Comment, Comment.manual_comment).filter(Comment.manual_comment.is_not(None))
-            for student, assignment, cell, comment in comments:
-                grades = found.setdefault((student, assignment), {})
-                grades[cell] = replace(grades.get(cell, HandGrade()), comment=comment)
-    except SQLAlchemyError as error:
-        raise UsageError(say("gradebook.failed", reason=str(error).splitlines()[0])) from error
+        scores = entered(Grade, Grade.manual_score, Grade.extra_credit)
+        for student, assignment, cell, score, extra in scores.filter(
+            Grade.manual_score.is_not(None) | Grade.extra_credit.is_not(None)
+        ):
+            found.setdefault((student, assignment), {})[cell] = HandGrade(score, extra or 0.0)
+        comments = entered(Comment, Comment.manual_comment).filter(Comment.manual_comment.is_not(None))
+        for student, assignment, cell, comment in comments:
+            grades = found.setdefault((student, assignment), {})
+            grades[cell] = replace(grades.get(cell, HandGrade()), comment=comment)
     return found

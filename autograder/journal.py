@@ -10,17 +10,20 @@ from __future__ import annotations
 import errno
 import fcntl
 import json
+import math
 import os
 from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
 from autograder.errors import UsageError
 from autograder.results import CheckResult, ExerciseResult, SubmissionResult
-from autograder.statuses import STATUSES
-from autograder.words import say
+from autograder.statuses import PASSED, STATUSES
+from autograder.words import say, say_count
 
 FORMAT = 1
+_TYPES = {"str": (str,), "bool": (bool,), "float": (float, int)}  # of a record's fields; the others are tuples
 
 
 def to_json(result: SubmissionResult) -> dict:
@@ -29,12 +32,13 @@ def to_json(result: SubmissionResult) -> dict:
 
 
 def from_json(data: dict) -> SubmissionResult:
-    """The result that `to_json` took apart. Raises TypeError, KeyError or AttributeError where it is not one."""
+    """The result that `to_json` took apart. Raises TypeError, ValueError, KeyError or AttributeError where it is not one."""
     exercises = tuple(
-        ExerciseResult(**_frozen({**exercise, "checks": [CheckResult(**check) for check in exercise["checks"]]}))
+        _record(ExerciseResult, {**exercise, "checks": tuple(_record(CheckResult, c) for c in exercise["checks"])})
         for exercise in data["exercises"]
     )
-    return SubmissionResult(**_frozen({**data, "exercises": exercises}))
+    texts = {name: _texts(data[name]) for name in ("repairs", "flags")}
+    return _record(SubmissionResult, {**data, **texts, "exercises": exercises})
 
 
 class Journal:
@@ -101,6 +105,24 @@ class Journal:
         self._write(line)
         self._note(key, result)
 
+    def notices(self) -> list[str]:
+        """What became of the file that a teacher should know, one sentence each."""
+        notices = []
+        if self.set_aside:
+            notices.append(say("journal.set_aside", path=self.path, moved=self.set_aside))
+        if self.dropped:
+            notices.append(say_count("journal.dropped", self.dropped, path=self.path))
+        if not self._is_in_place():
+            notices.append(say("journal.gone", path=self.path))
+        return notices
+
+    def _is_in_place(self) -> bool:
+        """Whether the file that is written is still the one at its path."""
+        try:
+            return os.path.samestat(os.fstat(self._file), self.path.stat())
+        except OSError:
+            return False
+
     def close(self) -> None:
         """Give the file back; a second call does nothing."""
         if self._file >= 0:
@@ -148,8 +170,9 @@ class Journal:
     def _remember(self, line: bytes) -> None:
         try:
             record = _parse(line)
-            self._note(record["key"], from_json(record["result"]))
-        except (KeyError, TypeError, AttributeError):
+            (key,) = _texts([record["key"]])
+            self._note(key, from_json(record["result"]))
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
             self.dropped += 1
 
     def _note(self, key: str, result: SubmissionResult) -> None:
@@ -171,11 +194,24 @@ class Journal:
 def _parse(line: bytes) -> dict:
     try:
         record = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):  # the second: lists too deep
         return {}
     return record if isinstance(record, dict) else {}
 
 
-def _frozen(fields: dict) -> dict:
-    """JSON knows lists alone; the records hold tuples."""
-    return {name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()}
+def _record(kind: type[Any], fields: dict) -> Any:
+    """A record whose fields have the types that its class names: whoever edits a journal may write anything."""
+    for name, value in fields.items():
+        if type(value) not in _TYPES.get(kind.__annotations__[name], (tuple,)):
+            raise TypeError(name)
+        if name.endswith("score") and not math.isfinite(value):
+            raise ValueError(name)
+    if fields.get("status", PASSED.name) not in STATUSES:
+        raise ValueError("status")
+    return kind(**fields)
+
+
+def _texts(values: object) -> tuple[str, ...]:
+    if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
+        raise TypeError
+    return tuple(values)

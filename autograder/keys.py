@@ -6,13 +6,12 @@ import hashlib
 import json
 
 from autograder import __version__
-from autograder.course import RELEASE_FOLDER, Assignment, Course
-from autograder.hints import HINTS_FILE
+from autograder.course import Assignment
 from autograder.sandbox import Sandbox
 from autograder.submission import Submission
 
 
-def key_of_source(course: Course, assignment: Assignment, sandbox: Sandbox) -> str:
+def key_of_source(assignment: Assignment, sandbox: Sandbox) -> str:
     """What the grades of an assignment depend on, beside the submission. Its texts are none of it."""
     cells = [
         (notebook.name, cell.grade_id, cell.source, cell.is_answer, cell.is_check, cell.points)
@@ -21,9 +20,8 @@ def key_of_source(course: Course, assignment: Assignment, sandbox: Sandbox) -> s
         if cell.kind == "code"
     ]
     digest = hashlib.sha256(json.dumps([__version__, sandbox.description, cells]).encode())
-    hints_file = course.root / RELEASE_FOLDER / assignment.name / HINTS_FILE
-    if hints_file.is_file():
-        digest.update(hints_file.read_bytes())
+    if assignment.hints is not None:
+        digest.update(assignment.hints)
     return digest.hexdigest()
 
 

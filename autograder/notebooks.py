@@ -14,6 +14,8 @@ from autograder.limits import LIMITS
 from autograder.plaintext import one_line
 from autograder.words import say
 
+VERSION_CHARS = 40  # of a format that is none, in a message
+
 
 class Unreadable(Exception):
     """The file is not a notebook; the message says in one sentence why."""
@@ -70,7 +72,7 @@ def load_notebook(content: bytes) -> dict:
         raise Unreadable(say("notebook.no_cells"))
     version = notebook.get("nbformat", 4)
     if version != 4:
-        raise Unreadable(say("notebook.format", version=one_line(str(version), 20)))
+        raise Unreadable(say("notebook.format", version=one_line(json.dumps(version), VERSION_CHARS)))
     if not isinstance(notebook.get("cells"), list):
         raise Unreadable(say("notebook.no_cells"))
     return notebook

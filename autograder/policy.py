@@ -21,6 +21,7 @@ from autograder.words import say
 
 DAY = timedelta(days=1)
 HOUR = timedelta(hours=1)
+YEARS = (2000, 2200)  # the first and the last of a due date: near the ends of the calendar no time can be computed
 _RULES = ("grace_minutes", "percent_per_day", "percent_per_hour", "at_most_percent", "zero_after_days")
 
 
@@ -116,7 +117,7 @@ def read_policy(path: Path, chapters: Collection[str]) -> Policy:
         raise UsageError(say("policy.no_file", path=path, reason=error.strerror or error)) from None
     except UnicodeDecodeError:
         raise UsageError(say("policy.encoding", path=path)) from None
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # also a number of too many digits, or lists too deep
         raise UsageError(say("policy.syntax", path=path, reason=error)) from None
     return _Reader(path, chapters, data).policy()
 
@@ -187,6 +188,8 @@ class _Reader:
             raise self._wrong(
                 place, say("policy.day_only" if isinstance(value, date) else "policy.no_time", value=value)
             )
+        if not YEARS[0] <= value.year <= YEARS[1]:
+            raise self._wrong(place, say("policy.year", value=value, first=YEARS[0], last=YEARS[1]))
         if value.tzinfo is not None:
             return value
         if self._zone is None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import re
 import unicodedata
 from collections import Counter, defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from autograder.course import Course
-from autograder.errors import UsageError
+from autograder.course import Assignment
 from autograder.notebooks import Unreadable, parse_cells
 
 # What browsers and editors put behind the name that they were asked for.
@@ -41,13 +40,9 @@ def bare_name(name: str) -> str:
 
 
 class Recogniser:
-    """Knows the names and the cells of all notebooks of a course."""
+    """Knows the names and the cells of all notebooks of some assignments."""
 
-    def __init__(self, course: Course) -> None:
-        assignments = []
-        for chapter in course.chapters:
-            with contextlib.suppress(UsageError):  # one that is being written keeps no other from being graded
-                assignments.append(course.assignment(chapter))
+    def __init__(self, assignments: Iterable[Assignment]) -> None:
         self._by_name: dict[str, list[Place]] = defaultdict(list)
         self._by_cell: dict[str, set[Place]] = defaultdict(set)
         for assignment in assignments:

@@ -6,13 +6,13 @@ so that looking at them costs nothing the next time, and a "no" leaves everythin
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
 from pathlib import Path
 
+from autograder.files import copy_aside
 from autograder.plaintext import identifier, points
 from autograder.results import ExerciseResult, SubmissionResult
 from autograder.statuses import STATUSES
@@ -77,14 +77,7 @@ def describe(changes: Sequence[Change], compared: int) -> str:
 
 def keep_what_stands(out: Path, now: datetime) -> list[Path]:
     """Copy grades.csv and the gradebook beside themselves, under the date; returns the copies."""
-    copies = []
-    for name in KEPT:
-        path = out / name
-        if path.is_file():
-            copy = path.with_name(f"{path.stem}-{now:%Y-%m-%d-%H%M%S}{path.suffix}")
-            shutil.copy2(path, copy)
-            copies.append(copy)
-    return copies
+    return [copy_aside(out / name, now) for name in KEPT if (out / name).is_file()]
 
 
 def _scores(results: Iterable[SubmissionResult]) -> dict[tuple[str, str, str], float | None]:

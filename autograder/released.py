@@ -85,7 +85,7 @@ def _read(file: Path) -> tuple[str, dict[str, Fingerprints], dict[str, tuple[Cel
         table = json.loads(file.read_text(encoding="utf-8"))
         notebooks = {name: tuple(Cell(**cell) for cell in cells) for name, cells in table["notebooks"].items()}
         return str(table["assignment"]), read_table(table), notebooks
-    except (OSError, ValueError, LookupError, TypeError, AttributeError):  # damaged in whatever way
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):  # damaged in whatever way
         raise UsageError(say("check.bad_hints", path=file)) from None
 
 

@@ -67,14 +67,16 @@ def read_roster(path: Path) -> list[Person]:
 
 def by_roster(collected: Collected, people: Sequence[Person]) -> Collected:
     """What was collected, under the names of the roster; who handed in nothing has nothing in it."""
-    index: dict[str, set[str]] = defaultdict(set)
+    exact: dict[str, set[str]] = defaultdict(set)
+    folded: dict[str, set[str]] = defaultdict(set)
     for person in people:
         for key in person.keys:
-            index[key].add(person.student)
+            exact[key].add(person.student)
+            folded[key.casefold()].add(person.student)
     students = {person.student: Handed(person.student) for person in people}
     unknown = []
     for handed in collected.students.values():
-        student = _look_up(handed, index)
+        student = _look_up(handed, exact, folded)
         if student is None:
             unknown.append(handed.student)
             student = handed.student
@@ -110,10 +112,13 @@ def _keys(cell: str) -> Iterable[str]:
         yield f"{first} {last}"
 
 
-def _look_up(handed: Handed, index: Mapping[str, set[str]]) -> str | None:
-    """The one student of the roster whom the surest key names; None where none does, or it names several."""
-    for key in handed.keys:
-        if candidates := index.get(_plain(key)):
+def _look_up(handed: Handed, exact: Mapping[str, set[str]], folded: Mapping[str, set[str]]) -> str | None:
+    """The one student of the roster whom the surest key names; None where none does, or it names several.
+
+    Capitals and small letters count where they tell students apart, and nowhere else.
+    """
+    for key in map(_plain, handed.keys):
+        if candidates := exact.get(key) or folded.get(key.casefold()):
             return next(iter(candidates)) if len(candidates) == 1 else None
     return None
 
@@ -133,7 +138,7 @@ def _joined(one: Handed | None, other: Handed) -> Handed:
 
 
 def _plain(text: str) -> str:
-    return " ".join(unicodedata.normalize("NFC", text).casefold().split())
+    return " ".join(unicodedata.normalize("NFC", text).split())
 
 
 def _twice(students: Iterable[str]) -> list[str]:

@@ -6,12 +6,12 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from autograder import hints
 from autograder.collected import Handed
 from autograder.course import Assignment, SourceNotebook, model_cells
+from autograder.errors import UsageError
 from autograder.examiner import Examination
 from autograder.finding import Found, find_notebooks
 from autograder.fingerprints import Fingerprints
@@ -153,7 +153,13 @@ def ungraded(submission: Submission, assignment: Assignment, reason: str) -> Sub
     return SubmissionResult(submission.student, assignment.name, tuple(exercises), submission.repairs, submission.flags)
 
 
-def hint_table(assignment: Assignment, release: Path) -> dict[str, Any] | None:
-    """The known mistakes of an assignment, as they were released; None where nothing is released."""
-    path = release / assignment.name / hints.HINTS_FILE
-    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
+def hint_table(assignment: Assignment) -> dict[str, Any] | None:
+    """The known mistakes of an assignment, as they were released; None where nothing is. Raises UsageError."""
+    if assignment.hints is None:
+        return None
+    try:
+        table = json.loads(assignment.hints)
+        hints.read_table(table)
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):  # damaged in whatever way
+        raise UsageError(say("course.bad_hints", chapter=assignment.name)) from None
+    return table

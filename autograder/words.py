@@ -19,6 +19,8 @@ WORDS = {
     "notebook.format": "notebook format {version} is not supported: save it as format 4",
     "course.not_found": "No course here: {start} and the folders above it hold no 'solutions' folder. "
     "Run this in the course's folder, or name it with --course.",
+    "course.no_file": "{path} cannot be read: {reason}.",
+    "course.bad_hints": "The hints.json that was released with {chapter} is damaged. Make it again: autograder release {chapter}",
     "course.no_chapter": "No chapter '{chapter}' in {folder}. There is: {known}.",
     # the learner's process
     "learner.printed_cut": "[more than {limit} characters were printed: the rest was cut]",
@@ -194,6 +196,7 @@ WORDS = {
     "grade.changed.many": "{chapters} changed after {count} submissions were graded. To see who would gain or lose points, "
     "before anything is written: the same command with --regrade.",
     "grade.write": "Cannot write into {out}: {reason}. What is graded so far is kept there; run the same command again.",
+    "grade.broken": "{chapter}, graded before, cannot be read, and its entries in the gradebook stay as they are. {reason}",
     # grading again
     "regrade.compared.one": "One submission was graded with the assignment as it is now.",
     "regrade.compared.many": "{count} submissions were graded with the assignment as it is now.",
@@ -232,6 +235,7 @@ Times of handing in come from --times, else from nbgrader's timestamp.txt beside
     "policy.day_or_hour": "percent_per_day and percent_per_hour exclude each other.",
     "policy.no_time": "{value} is not a date and time: write it as 2026-10-05T23:59:00, without quotes.",
     "policy.day_only": "{value} is a day without a time: write it as {value}T23:59:00.",
+    "policy.year": "{value} is not in the years {first} to {last}.",
     "policy.no_zone": "{value} has no time zone: write its offset, as in {value}+09:00, or name a zone for all dates "
     'at the top, as in zone = "Asia/Seoul".',
     "policy.zone": "{name} is no time zone that this machine knows: write it as Asia/Seoul or Europe/Berlin.",
@@ -242,7 +246,11 @@ Times of handing in come from --times, else from nbgrader's timestamp.txt beside
     "policy.fold": "{place}: the clock shows {time} twice, where summer time ends; the later one was taken.",
     "policy.unknown_student": "The policy gives {student} an extension, and nobody of that name handed in anything.",
     "policy.times_alone": "--times tells when people handed in, and only --policy says what that means: name both.",
-    "policy.missing": "{path} holds late marks. Name the policy again with --policy; an empty file takes them off.",
+    "policy.missing": "The results in {out} hold late marks. Name the policy again with --policy; an empty file takes them off.",
+    "judged.damaged": "{path} is damaged: it tells what was taken off for handing in late. Put it back as it was, or move it "
+    "away: then grades.csv is asked.",
+    "judged.unknown": "{reason} It alone tells what was taken off for handing in late. Put it back as it was, or move it away: "
+    "then everything counts as on time until a run with --policy.",
     "times.column": "{path} has no column '{column}'; it has: {found}.",
     "times.assignment": "{path} needs a column 'assignment', because several chapters are graded: {chapters}.",
     "times.nonsense": "No late mark: {reason}.",
@@ -493,12 +501,25 @@ Times of handing in come from --times, else from nbgrader's timestamp.txt beside
     "hint.nan": "NaN (not a number): {count} of {size} values.",
     # the journal, grades.csv and the gradebook
     "journal.busy": "Another run is writing {path}. Wait until it has ended, or choose another folder with --out.",
+    "journal.dropped.one": "{path} held a line that could not be read. It was left out; what it told is graded again where it is "
+    "among these submissions.",
+    "journal.dropped.many": "{path} held {count} lines that could not be read. They were left out; what they told is graded again "
+    "where it is among these submissions.",
+    "journal.set_aside": "{path} did not begin as a journal does. It was moved to {moved}, and what it holds does not count.",
+    "journal.gone": "{path} was removed or replaced while this run wrote it: the next run will know nothing of these results, "
+    "and grade anew.",
     "grades.no_file": "There is no {path}. Grade first: autograder grade SUBMISSIONS.",
     "grades.encoding": "{path} is not UTF-8 text. Save it as UTF-8, or grade again.",
     "grades.columns": "{path} does not start with the columns {columns}.",
     "grades.row": "{path}, line {line}: not a row of grades.",
+    "grades.foreign": "{path} was not as it was written here, so it was written anew. What stood there: {copy}",
+    "grades.lost.one": "{path} held other points of one submission of {chapters}, and nothing else here holds them. "
+    "What stood there: {copy}",
+    "grades.lost.many": "{path} held other points of {count} submissions of {chapters}, and nothing else here holds them. "
+    "What stood there: {copy}",
     "gradebook.failed": "{where}: the gradebook could not be written: {reason}. The results are safe in the journal: "
-    "run the same command again, and they are written without grading anew.",
+    "run the same command again, and they are written without grading anew. Where the file is damaged, or no gradebook, move it away "
+    "first: a new one is made, without the points and comments that were entered in it by hand.",
     "gradebook.no_response": "No response.",
     # pages
     "pages.course": "Attention, Step by Step",

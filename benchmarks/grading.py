@@ -34,7 +34,7 @@ from pathlib import Path
 
 from autograder import link, submission
 from autograder.collected import collect
-from autograder.course import RELEASE_FOLDER, Course
+from autograder.course import Course
 from autograder.examiner import Examination
 from autograder.hints import read_table
 from autograder.notebooks import Unreadable, read_cells
@@ -261,7 +261,7 @@ def print_stages(course: Course, submitted: Path, chapter: str, students: list[s
     sandbox, reason = find_sandbox()
     if sandbox is None:
         raise SystemExit(reason)
-    known = read_table(submission.hint_table(assignment, ROOT / RELEASE_FOLDER) or {"exercises": {}})
+    known = read_table(submission.hint_table(assignment) or {"exercises": {}})
     servers = WarmServers(sandbox)
     for with_torch in (False, True):
         servers.prepare(with_torch)
@@ -276,7 +276,7 @@ def print_stages(course: Course, submitted: Path, chapter: str, students: list[s
         clock.measure(Examination, "_mistake", "name mistakes (with their calls)"),
         clock.measure(submission, "grade_submission", "all"),
     ):
-        recogniser = Recogniser(course)
+        recogniser = Recogniser([assignment])
         collected = collect(submitted, [chapter], recogniser)
         for student in students:
             handed_in = submission.read_submission(collected.students[student], assignment, [chapter], recogniser)

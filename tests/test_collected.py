@@ -32,7 +32,7 @@ def course(tmp_path):
 @pytest.fixture
 def read(course):
     """Everything at a path, as submissions by student and chapter; and the notices."""
-    recogniser = Recogniser(course)
+    recogniser = Recogniser(course.readable()[0].values())
 
     def read(path, chapters=()):
         collected = collect(path, course.chapters, recogniser)
@@ -489,7 +489,7 @@ def test_a_file_that_is_no_zip_is_said_in_a_sentence(tmp_path, read, content):
 
 def test_a_chapter_that_is_being_written_keeps_no_other_from_being_graded(tmp_path, read, course):
     (course.root / "solutions" / "02_words" / "shout.ipynb").write_text("{", encoding="utf-8")
-    collected = collect(write(tmp_path / "class", PLAIN), course.chapters, Recogniser(course))
+    collected = collect(write(tmp_path / "class", PLAIN), course.chapters, Recogniser(course.readable()[0].values()))
     assert collected.chapters() == {"01_numbers"}
 
 

@@ -32,7 +32,7 @@ def course(tmp_path):
 @pytest.fixture
 def read(course, tmp_path):
     """What one student's files become: their submission for a chapter."""
-    recogniser = Recogniser(course)
+    recogniser = Recogniser(course.readable()[0].values())
 
     def read(files, chapter="01_numbers", times=None):
         for number, (name, content) in enumerate(files.items()):
@@ -148,7 +148,7 @@ def test_a_folder_that_is_no_chapter_is_flagged(read):
 
 
 def test_what_is_about_all_of_a_students_work_is_flagged_once(course, tmp_path):
-    recogniser = Recogniser(course)
+    recogniser = Recogniser(course.readable()[0].values())
     (tmp_path / "class" / "kim" / "holidays").mkdir(parents=True)
     kim = collect(tmp_path / "class", course.chapters, recogniser).students["kim"]
     flags = [read_submission(kim, course.assignment(c), course.chapters, recogniser).flags for c in course.chapters]

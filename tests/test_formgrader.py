@@ -76,6 +76,24 @@ def test_formgrader_gets_the_source_with_the_learner_s_answers(course):
     assert cells["test_double"]["metadata"]["nbgrader"]["points"] == 2
 
 
+@pytest.mark.parametrize("harm", [lambda text: text[:-100], lambda text: text.replace("123.25", "123.5")])
+def test_what_was_graded_by_hand_stays_while_its_chapter_is_broken_or_changed(course, harm, capsys):
+    by_hand(course, "reflection", 3.0)
+    main(["grade", "class", "--jobs", "1"])
+    before = rows(course)
+    assert before["kim", "reflection"]["final_score"] == "3"
+    path = course / "solutions" / "01_numbers" / "numbers.ipynb"
+    (course / "solutions" / "02_more").mkdir()
+    (course / "solutions" / "02_more" / "numbers.ipynb").write_bytes(path.read_bytes())
+    path.write_text(harm(path.read_text("utf-8")), encoding="utf-8")
+    capsys.readouterr()
+    assert main(["grade", "class", "--jobs", "1", "--assignment", "02_more"]) == 0
+    with (course / "graded" / "grades.csv").open(encoding="utf-8", newline="") as file:
+        kept = [row for row in csv.DictReader(file) if row["assignment"] == "01_numbers"]
+    assert {(row["student"], row["exercise"]): row for row in kept} == before
+    assert "held other points" not in capsys.readouterr().out
+
+
 def test_without_being_asked_nothing_is_written_for_formgrader(course):
     assert main(["grade", "class", "--jobs", "1", "--out", "plain"]) == 0
     assert not (course / "plain" / "autograded").exists()

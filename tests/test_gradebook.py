@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
 import time
@@ -383,6 +384,37 @@ def test_a_file_that_is_no_database_is_refused_in_a_sentence(assignment, path):
     with pytest.raises(UsageError, match=r"could not be written: .*safe in the journal"):
         write_gradebook(path, [assignment], [one()])
     assert path.read_text() == "student,score\n" * 100
+
+
+def damaged(path):
+    """A gradebook, a part of whose tables was overwritten."""
+    content = bytearray(path.read_bytes())
+    content[200:3000] = bytes(range(250, 10, -1)) * 12
+    path.write_bytes(content)
+
+
+def cut_off(path):
+    os.truncate(path, path.stat().st_size // 2)
+
+
+def not_text(path):
+    path.write_bytes(path.read_bytes().replace(b"CREATE TABLE student", b"CREATE TABLE \xff\xfe\xfdnone"))
+
+
+def of_another_program(path):
+    path.unlink()
+    with sqlite3.connect(path) as database:
+        database.execute("CREATE TABLE assignment (title TEXT)")
+
+
+@pytest.mark.parametrize("harm", [damaged, cut_off, not_text, of_another_program])
+def test_a_gradebook_that_came_to_harm_is_refused_in_a_sentence(assignment, path, harm):
+    write_gradebook(path, [assignment], [one()])
+    harm(path)
+    with pytest.raises(UsageError, match=r"gradebook.db: .*move it away first"):
+        write_gradebook(path, [assignment], [one()])
+    with pytest.raises(UsageError, match=r"gradebook.db: .*move it away first"):
+        read_hand_grades(path)
 
 
 def test_a_database_s_password_is_not_written_into_a_message(assignment):

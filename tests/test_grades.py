@@ -149,6 +149,8 @@ def test_a_file_that_a_spreadsheet_saved_with_a_mark_is_read(path):
         (",".join(COLUMNS) + "\nkim,03_scores,scores,softmax,3,4,wonderful,\n", "line 2"),
         (",".join(COLUMNS) + "\nkim,03_scores\n", "line 2"),
         (",".join(COLUMNS) + "\nkim,03_scores,scores,softmax,3,4,passed,,,\n", "line 2"),
+        (",".join(COLUMNS) + '\nkim,"03_scores,scores\n' + "lee,03_scores,scores\n" * 10_000, "not a row"),
+        ('"' + "student,assignment\n" * 10_000, "not a row"),
     ],
 )
 def test_a_file_that_is_no_grades_file_is_refused_with_the_place(path, content, message):

@@ -8,12 +8,15 @@ import os
 import shutil
 import sqlite3
 from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
 
 import pytest
 from made_up import handed_in, make_course
 
+from autograder import grade as grading
 from autograder.__main__ import main
 from autograder.journal import Journal
+from autograder.regrade import keep_what_stands
 
 RIGHT = {"double": "def double(x):\n    return x + x", "quadruple": "def quadruple(x):\n    return 4 * x"}
 SQUARED = {"double": "def double(x):\n    return x * x"}
@@ -68,6 +71,14 @@ def nothing_to_grade(job, submissions, *rest):
 def penalties(course):
     with sqlite3.connect(course / "graded" / "gradebook.db") as database:
         return database.execute("SELECT late_submission_penalty FROM submitted_notebook").fetchall()
+
+
+def cells_in_gradebook(folder):
+    with sqlite3.connect(folder / "gradebook.db") as database:
+        return database.execute(
+            "SELECT base_cell.name, grade.auto_score FROM base_cell LEFT JOIN grade ON grade.cell_id = base_cell.id"
+            " ORDER BY base_cell.name, base_cell.type"
+        ).fetchall()
 
 
 # One chapter after the other
@@ -149,6 +160,74 @@ def test_a_file_where_the_results_should_go_is_said_before_anything_is_graded(co
     assert (course / "file").read_text() == "not a folder"
 
 
+# A journal that came to harm
+
+
+def graded_twice(course, capsys):
+    """Two students and two chapters, graded; the journal's lines."""
+    for student in ("kim", "lee"):
+        hand_in(course, student, **RIGHT)
+        hand_in(course, student, "02_more", **RIGHT)
+    grade()
+    capsys.readouterr()
+    return (course / "graded" / "journal.jsonl").read_text().splitlines()
+
+
+def test_a_journal_that_is_none_is_set_aside_and_the_rows_that_go_with_it_are_kept(course, capsys):
+    _, *lines = graded_twice(course, capsys)
+    before = (course / "graded" / "grades.csv").read_bytes()
+    (course / "graded" / "journal.jsonl").write_text("\n".join(["garbage", *lines, ""]))
+    assert grade("--assignment", "01_numbers") == 0
+    out = capsys.readouterr().out
+    assert "journal.jsonl.old1" in out
+    assert "held other points of 2 submissions of 02_more" in out
+    (copy,) = (course / "graded").glob("grades-*.csv")
+    assert copy.read_bytes() == before
+    assert grade("--assignment", "01_numbers") == 0
+    assert "held other points" not in capsys.readouterr().out
+
+
+def test_lines_of_the_journal_that_cannot_be_read_are_said(course, capsys):
+    lines = graded_twice(course, capsys)
+    broken = [line.replace('"passed"', '"pased"') if '"lee"' in line else line for line in lines]
+    (course / "graded" / "journal.jsonl").write_text("\n".join([*broken, ""]))
+    assert grade("--assignment", "01_numbers") == 0
+    out = capsys.readouterr().out
+    assert "held 2 lines that could not be read" in out
+    assert "held other points of one submission of 02_more" in out
+    assert {student for student, chapter, _ in rows(course) if chapter == "01_numbers"} == {"kim", "lee"}
+
+
+def test_regrade_also_shows_who_fell_out_of_the_journal(course, capsys):
+    for student in ("kim", "lee"):
+        hand_in(course, student, **WHOLE)
+    grade()
+    path = course / "graded" / "journal.jsonl"
+    path.write_text(path.read_text().replace('"student":"lee"', '"student":5'))
+    accept_whole_numbers_only(course)
+    capsys.readouterr()
+    assert grade("--regrade") == 1
+    out = capsys.readouterr().out
+    assert "double: 2 gain, 0 lose\n  kim: 0 → 2 (+2)\n  lee: 0 → 2 (+2)\n" in out
+    assert "held a line that could not be read" in out
+    assert grade("--regrade", "--yes") == 0
+    assert "held other points" not in capsys.readouterr().out
+    assert {row["score"] for key, row in rows(course).items() if key[2] == "double"} == {"2"}
+
+
+def test_a_journal_that_is_removed_while_it_is_written_is_said(course, capsys, monkeypatch):
+    hand_in(course, "kim", **RIGHT)
+    in_workers = grading.in_workers
+
+    def removed_meanwhile(*arguments):
+        yield from in_workers(*arguments)
+        shutil.rmtree(course / "graded")
+
+    monkeypatch.setattr(grading, "in_workers", removed_meanwhile)
+    assert grade() == 0
+    assert "journal.jsonl was removed or replaced" in capsys.readouterr().out
+
+
 # An assignment that changed
 
 
@@ -206,6 +285,16 @@ def test_regrade_with_yes_writes_and_keeps_what_stood_there(course, capsys):
     assert str(kept.name) in capsys.readouterr().out
     assert not (course / "graded" / "regrade.jsonl").exists()
     assert grade() == 0
+
+
+def test_what_stood_there_is_kept_also_where_the_clock_shows_the_same_time_again(tmp_path):
+    clock = datetime(2026, 10, 25, 2, 30, tzinfo=ZoneInfo("Europe/Berlin"))
+    copies = []
+    for number, now in enumerate([clock, clock.replace(fold=1), clock, clock]):
+        (tmp_path / "grades.csv").write_text(str(number))
+        copies += keep_what_stands(tmp_path, now)
+    assert [copy.read_text() for copy in copies] == ["0", "1", "2", "3"]
+    assert copies[0].name == "grades-2026-10-25-003000Z.csv"
 
 
 @pytest.mark.parametrize(("typed", "score"), [("yes", "2"), ("no", "0"), ("", "0")])
@@ -266,6 +355,72 @@ def test_regrade_where_nothing_changed_is_an_ordinary_run(course):
     assert grade("--regrade") == 0
     assert grade("--regrade") == 0
     assert not list((course / "graded").glob("grades-*.csv"))
+
+
+# A course that is edited while a class is graded
+
+
+FILES = (("solutions", "numbers.ipynb"), ("exercises", "hints.json"))
+
+
+def cut(path):
+    """As an editor leaves a file that it is still writing."""
+    path.write_bytes(path.read_bytes()[:-100])
+
+
+def change(path, old, new):
+    path.write_text(path.read_text("utf-8").replace(old, new), encoding="utf-8")
+
+
+EDITS = {
+    "half a notebook": lambda notebook, hints: cut(notebook),
+    "half a hints.json": lambda notebook, hints: cut(hints),
+    "no notebook": lambda notebook, hints: notebook.unlink(),
+    "a check renamed": lambda notebook, hints: change(notebook, "test_double", "test_double_2"),
+    "a cell more": lambda notebook, hints: change(
+        notebook, '"cells": [', '"cells": [{"cell_type": "raw", "source": ""}, '
+    ),
+}
+
+
+@pytest.mark.parametrize("edit", EDITS)
+def test_what_is_written_belongs_to_the_course_as_it_was_at_the_start(course, monkeypatch, capsys, edit):
+    hand_in(course, "kim", **RIGHT)
+    assert main(["release"]) == 0
+    assert grade("--formgrader", "--out", "undisturbed") == 0
+    in_workers = grading.in_workers
+
+    def edited_meanwhile(*arguments):
+        yield from in_workers(*arguments)
+        EDITS[edit](*(course / folder / "01_numbers" / file for folder, file in FILES))
+
+    monkeypatch.setattr(grading, "in_workers", edited_meanwhile)
+    assert grade("--formgrader") == 0, capsys.readouterr().err
+    for name in ("grades.csv", "report.html", "autograded/kim/01_numbers/numbers.ipynb"):
+        assert (course / "graded" / name).read_bytes() == (course / "undisturbed" / name).read_bytes(), name
+    assert cells_in_gradebook(course / "graded") == cells_in_gradebook(course / "undisturbed")
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"{}", b'{"exercises": {"double": 5}}', b"\xff", b"[" * 100_000])
+def test_a_damaged_hints_file_is_said_before_anything_is_graded(course, monkeypatch, capsys, content):
+    hand_in(course, "kim", **RIGHT)
+    main(["release"])
+    (course / "exercises" / "01_numbers" / "hints.json").write_bytes(content)
+    monkeypatch.setattr("autograder.grade.in_workers", lambda *_: pytest.fail("graded all the same"))
+    assert grade() == 2
+    assert "autograder release 01_numbers" in capsys.readouterr().err
+
+
+def test_another_chapter_that_is_broken_keeps_what_it_has_and_is_named(course, capsys):
+    hand_in(course, "kim", **RIGHT)
+    hand_in(course, "kim", "02_more", **SQUARED)
+    grade()
+    before = (course / "graded" / "grades.csv").read_bytes(), cells_in_gradebook(course / "graded")
+    cut(course / "solutions" / "02_more" / "numbers.ipynb")
+    capsys.readouterr()
+    assert grade("--assignment", "01_numbers") == 0
+    assert "02_more, graded before, cannot be read" in capsys.readouterr().out
+    assert ((course / "graded" / "grades.csv").read_bytes(), cells_in_gradebook(course / "graded")) == before
 
 
 # Time
@@ -348,12 +503,71 @@ def test_times_of_a_chapter_stay_known_while_another_is_graded(course):
     assert rows(course)["kim", "02_more", "double"]["final_score"] == "1.8"
 
 
-def test_a_grades_file_that_somebody_made_another_one_is_no_hindrance(course):
+def test_a_grades_file_that_somebody_made_another_one_is_set_aside(course, capsys):
     hand_in(course, "kim", **RIGHT)
     grade()
     (course / "graded" / "grades.csv").write_text("student;points\nkim;5\n")
     assert grade() == 0
     assert rows(course)["kim", "01_numbers", "double"]["score"] == "2"
+    (copy,) = (course / "graded").glob("grades-*.csv")
+    assert copy.read_text() == "student;points\nkim;5\n"
+    assert str(copy.name) in capsys.readouterr().out
+
+
+def with_semicolons(path):
+    path.write_text(path.read_text("utf-8").replace(",", ";"), encoding="utf-8")
+
+
+def with_a_column_more(path):
+    path.write_text("".join(f"{line},\n" for line in path.read_text("utf-8").splitlines()), encoding="utf-8")
+
+
+@pytest.mark.parametrize("edit", [with_semicolons, with_a_column_more, os.unlink])
+def test_late_marks_outlive_what_a_spreadsheet_makes_of_the_grades_file(course, capsys, edit):
+    policy = POLICY.format(due="2026-10-05T23:59:00") + "[chapters.02_more]\ndue = 2026-10-05T23:59:00\n"
+    (course / "policy.toml").write_text(policy)
+    (course / "times.csv").write_text("student,submitted\nkim\x01,2026-10-07T10:00\n")
+    hand_in(course, "kim\x01", **RIGHT)
+    grade("--assignment", "01_numbers", "--policy", "policy.toml", "--times", "times.csv")
+    edit(course / "graded" / "grades.csv")
+    hand_in(course, "kim\x01", "02_more", **RIGHT)
+    assert grade("--assignment", "02_more") == 2
+    assert "--policy" in capsys.readouterr().err
+    assert grade("--assignment", "02_more", "--policy", "policy.toml") == 0
+    assert rows(course)["kim\\x01", "01_numbers", "double"]["final_score"] == "1.6"
+
+
+def test_where_the_grades_file_alone_told_the_times_another_one_is_refused(course, capsys):
+    (course / "policy.toml").write_text(POLICY.format(due="2026-10-05T23:59:00"))
+    hand_in(course, "kim", time="2026-10-06 20:00:00 Asia/Seoul", **RIGHT)
+    grade("--policy", "policy.toml")
+    (course / "graded" / "handed_in.json").unlink()
+    assert grade() == 2
+    assert "--policy" in capsys.readouterr().err
+    with_semicolons(course / "graded" / "grades.csv")
+    assert grade() == 2
+    assert "It alone tells" in capsys.readouterr().err
+    (course / "graded" / "grades.csv").unlink()
+    assert grade() == 0
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"[]",
+        b"\xff",
+        b"[" * 100_000,
+        b'{"handed_in": 2}',
+        b'{"handed_in": 1, "submissions": [["kim", "01", "soon", 10]]}',
+    ],
+)
+def test_a_damaged_record_of_the_times_is_refused(course, capsys, content):
+    hand_in(course, "kim", **RIGHT)
+    grade()
+    (course / "graded" / "handed_in.json").write_bytes(content)
+    assert grade() == 2
+    assert "handed_in.json is damaged" in capsys.readouterr().err
 
 
 def test_a_learner_s_own_zip_cannot_say_when_it_was_handed_in(course):

@@ -139,6 +139,8 @@ def test_a_deleted_answer_cell_is_said(source):
         (b"<<<<<<< HEAD\n{}\n=======\n{}\n>>>>>>> other", "merge"),
         (b'{\n<<<<<<< HEAD\n"cells": []}', "merge"),
         (b'{"nbformat": 3, "worksheets": []}', "format 3"),
+        (b'{"nbformat": "4", "cells": []}', 'format "4"'),
+        (b'{"nbformat": "' + b"4" * 10_000 + b'", "cells": []}', 'format "4{38}… is not'),
         (b"[" * 100_000, "not a notebook"),
     ],
 )

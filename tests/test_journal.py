@@ -100,7 +100,9 @@ def test_a_torn_first_line_is_an_empty_journal(path):
     assert find(path, result) == result
 
 
-@pytest.mark.parametrize("line", ["not json", "[]", "{}", '{"key": "key", "result": {"student": "kim"}}', "\x00\x00"])
+@pytest.mark.parametrize(
+    "line", ["not json", "[]", "{}", '{"key": "key", "result": {"student": "kim"}}', "\x00\x00", "[" * 100_000]
+)
 def test_a_broken_line_in_the_middle_costs_only_itself(path, line):
     first, second = make_class(2)
     write(path, [first])
@@ -110,6 +112,47 @@ def test_a_broken_line_in_the_middle_costs_only_itself(path, line):
     with Journal(path) as journal:
         assert journal.dropped == 1
         assert len(journal) == 2
+
+
+EDITED = {
+    "a status misspelt": ("exercises", 0, "status", "pased"),
+    "points as text": ("exercises", 0, "score", "2"),
+    "no number": ("exercises", 0, "score", float("nan")),
+    "a number without end": ("exercises", 0, "max_score", 10**400),
+    "no message": ("exercises", 0, "message", None),
+    "an exercise that is none": ("exercises", 0, 5),
+    "a check's points as text": ("exercises", 0, "checks", 0, "score", "2"),
+    "a check's answer to yes or no": ("exercises", 0, "checks", 0, "visible_passed", 1),
+    "a student who is a number": ("student", 7),
+    "flags that are one text": ("flags", "look"),
+    "a flag that is a number": ("flags", [7]),
+    "a field more": ("exercises", 0, "mark", 1.0),
+}
+
+
+@pytest.mark.parametrize("edit", EDITED)
+def test_a_line_that_somebody_edited_into_no_result_costs_only_itself(path, edit):
+    first, second = make_class(2)
+    write(path, [first, second])
+    *place, name, value = EDITED[edit]
+    header, line, rest = path.read_text().split("\n", 2)
+    record = json.loads(line)
+    part = record["result"]
+    for step in place:
+        part = part[step]
+    part[name] = value
+    path.write_text("\n".join([header, json.dumps(record), rest]))
+    with Journal(path) as journal:
+        assert journal.dropped == 1
+        assert [result for _, result in journal.all_latest()] == [second]
+
+
+def test_a_key_that_is_no_text_costs_only_its_line(path):
+    (result,) = make_class(1)
+    write(path, [result])
+    path.write_text(path.read_text().replace('"key":"key"', '"key":5'))
+    with Journal(path) as journal:
+        assert (journal.dropped, len(journal)) == (1, 0)
 
 
 def test_an_append_is_in_the_file_before_it_returns(path):

@@ -175,7 +175,13 @@ def test_what_has_no_due_date_or_no_time_costs_nothing(read):
         ("extensions = 3", "[extensions]"),
         (f"[late]\npercent_per_day = -1\n{DUE.partition(chr(10))[2]}", "late.percent_per_day"),
         ("file_times = 1", "true or false"),
+        ("[chapters.01_numbers]\ndue = 9999-12-31T23:59:00-09:00", "years 2000 to 2200"),
+        ("[chapters.01_numbers]\ndue = 0001-01-01T00:00:00+09:00", "years 2000 to 2200"),
+        ('zone = "Asia/Seoul"\n[chapters.01_numbers]\ndue = 0001-01-01T00:00:00', "years 2000 to 2200"),
+        (f"{DUE}[extensions.kim]\n01_numbers = 9999-12-31T23:59:59", "years 2000 to 2200"),
         ("due: tomorrow", "not TOML"),
+        (f"{DUE}percent_per_day = {'9' * 5000}", "not TOML"),
+        ("zone = " + "[" * 100_000, "not TOML"),
         ("what = 1", "no such line"),
     ],
 )

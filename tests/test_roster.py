@@ -71,8 +71,23 @@ def test_a_grading_worksheet_of_moodle_is_read(roster):
         lambda text: text.replace(",", ";").encode(),
         lambda text: text.replace(",", "\t").encode("utf-16"),
         lambda text: text.replace("\n", "\r\n").encode(),
+        lambda text: ("sep=;\n" + text.replace(",", ";")).encode(),
+        lambda text: codecs.BOM_UTF8 + ('"sep=,"\r\n' + text.replace("\n", "\r\n")).encode(),
+        lambda text: ("SEP=|\r\n" + text.replace(",", "|").replace("\n", "\r\n")).encode("utf-16"),
     ],
-    ids=["utf-8", "utf-8 with a mark", "utf-16", "utf-16 big-endian", "cp949", "semicolons", "tabs", "crlf"],
+    ids=[
+        "utf-8",
+        "utf-8 with a mark",
+        "utf-16",
+        "utf-16 big-endian",
+        "cp949",
+        "semicolons",
+        "tabs",
+        "crlf",
+        "sep=;",
+        "sep=, quoted",
+        "sep=|",
+    ],
 )
 def test_a_roster_is_read_however_it_was_saved(roster, encode):
     assert students(roster(encode("student,name\n김민지,김 민지\nlee,이 지호\n"))) == ["김민지", "lee"]
@@ -133,6 +148,15 @@ def test_a_name_that_two_students_bear_names_neither(roster):
     sorted_out = by_roster(collected(Handed("Kim Minji", ("Kim Minji",))), people)
     assert set(sorted_out.students) == {"kim1", "kim2", "Kim Minji"}
     assert "Kim Minji" in sorted_out.notices[0]
+
+
+def test_capitals_count_where_they_tell_students_apart(roster):
+    people = roster("student\nKim\nkim\nLee\n")
+    sorted_out = by_roster(collected(*(Handed(name, (name,)) for name in ("Kim", "kim", "lee"))), people)
+    assert list(sorted_out.students) == ["Kim", "Lee", "kim"]
+    assert sorted_out.notices == ()
+    unclear = by_roster(collected(Handed("KIM", ("KIM",))), people)
+    assert "KIM" in unclear.notices[0]
 
 
 def test_a_column_that_names_nobody_is_no_id(roster):
