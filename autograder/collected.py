@@ -10,7 +10,6 @@ import contextlib
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from pathlib import Path
 
 from autograder.archives import File, Listing, Parts, is_zip, list_files
@@ -61,7 +60,7 @@ class Handed:
                 with contextlib.suppress(Unreadable, OSError):
                     text = file.read(STAMP_BYTES).decode(errors="replace")
         times = [file.file.modified for file in self.files if file.chapter == chapter]
-        return Stamp(text, datetime.fromtimestamp(max(times), UTC) if times else None)
+        return Stamp(text, max(times, default=None))
 
 
 @dataclass(frozen=True)

@@ -247,6 +247,7 @@ Times of handing in come from --times, else from nbgrader's timestamp.txt beside
     "times.unknown": "No late mark: nothing tells when this was handed in.",
     "times.not_a_time": "'{text}' is not a date and time with a zone",
     "times.no_zone": "'{text}' has no time zone, and the policy names none",
+    "times.no_calendar": "the file's own time stands in no calendar",
     "times.impossible": "nobody can have handed this in at '{text}'",
     "late.sentence": "Handed in at {time}, {late} after the due date: {percent} % of the points are taken off.",
     "late.free": "Handed in at {time}, {late} after the due date. It costs you nothing.",
