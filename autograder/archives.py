@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from autograder.limits import LIMITS
+from autograder.listed_files import ListedFile
 from autograder.notebooks import Unreadable
 from autograder.plaintext import one_line
 from autograder.words import say
@@ -98,7 +99,7 @@ def list_files(path: Path) -> Listing:
         _list_folder(path, (), listing)
     else:
         try:
-            _list_zip(_Zips(path, of_a_class=True), (), (), listing)
+            _list_zip(_Zips(ListedFile.at(path.resolve()), of_a_class=True), (), (), listing)
         except _BROKEN as error:
             if isinstance(error, OSError) and error.errno is not None:
                 raise
@@ -145,16 +146,29 @@ def _list_folder(folder: Path, parts: Parts, listing: Listing) -> None:
         elif not entry.is_file():  # a pipe would be waited for
             listing.refuse(below, "archive.no_file")
         elif is_zip(entry.name):
-            _list_inner_zip(_Zips(Path(entry)), (), below, listing)
+            _list_inner_zip(_Zips(ListedFile.at(Path(entry))), (), below, listing)
         else:
-            listing.files.append(File(below, entry.stat().st_mtime, partial(open, entry.path, "rb")))
+            file = ListedFile.at(Path(entry))
+            listing.files.append(File(below, file.modified, file.open))
+
+
+class _Zip(zipfile.ZipFile):
+    """A zip that closes its file with itself, as `zipfile` only does where it was given a path."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._its_file = file
+        super().__init__(file)
+
+    def close(self) -> None:
+        super().close()
+        self._its_file.close()
 
 
 class _Zips:
     """A zip and the zips inside it, opened when something is read; a few stay open."""
 
-    def __init__(self, path: Path, *, of_a_class: bool = False) -> None:
-        self._path = path
+    def __init__(self, file: ListedFile, *, of_a_class: bool = False) -> None:
+        self._file = file
         self._of_a_class = of_a_class
         self._spent: Counter[tuple[int, ...]] = Counter()
         self.opened = lru_cache(maxsize=OPEN_AT_ONCE)(self._opened)
@@ -162,7 +176,7 @@ class _Zips:
     def _opened(self, numbers: tuple[int, ...]) -> zipfile.ZipFile:
         """The zip that is entry `numbers[-1]` of the zip that is …; () is the outermost."""
         if not numbers:
-            return zipfile.ZipFile(self._path)
+            return _Zip(self._file.open())
         with self.open(numbers) as file:
             content = file.read(LIMITS.inner_zip_bytes)  # a larger one is cut, and so is no zip
         return zipfile.ZipFile(io.BytesIO(content))

@@ -61,6 +61,7 @@ WORDS = {
     "archive.locked": "'{path}' was left out: it is locked by a password",
     "archive.deep": "'{path}' was left out: it lies too deep",
     "archive.closed": "'{path}' cannot be read here: {reason}",
+    "archive.replaced": "it is not the file any more that was there when grading began",
     "archive.broken": "'{path}' was left out: the zip is damaged, or larger than {limit} MiB",
     "archive.entries": "'{path}' was left out: the zip holds more than {limit} files",
     "archive.damaged": "{path} cannot be read: the zip is damaged",

@@ -6,6 +6,7 @@ import dataclasses
 import io
 import json
 import os
+import threading
 import unicodedata
 import zipfile
 
@@ -445,6 +446,38 @@ def test_a_pipe_is_not_waited_for(tmp_path, read):
     os.mkfifo(folder / "park" / "01_numbers" / "numbers.ipynb")
     found, _ = read(folder)
     assert content_of(found, "park") is None
+
+
+def put_a_link(path, course):
+    path.symlink_to(course.root / "solutions" / "01_numbers" / "numbers.ipynb")
+
+
+def put_a_pipe(path, course):
+    os.mkfifo(path)
+    threading.Thread(target=lambda: path.open("wb").close(), daemon=True).start()  # who would wait reads the end
+
+
+def put_another_file(path, course):
+    path.write_bytes(OTHER)
+
+
+def put_a_link_for_its_folder(path, course):
+    path.parent.rmdir()
+    path.parent.symlink_to(course.root / "solutions" / "01_numbers")
+
+
+@pytest.mark.parametrize("put", [put_a_link, put_a_pipe, put_another_file, put_a_link_for_its_folder])
+def test_what_took_a_files_place_while_the_class_was_graded_is_not_read(tmp_path, course, put):
+    folder = write(tmp_path / "class", {"park/01_numbers/numbers.ipynb": ANSWERED})
+    recogniser = Recogniser(course)
+    park = collect(folder, course.chapters, recogniser).students["park"]
+    path = folder / "park" / "01_numbers" / "numbers.ipynb"
+    path.rename(tmp_path / "aside")  # so that its number on the disk is not given away
+    put(path, course)
+    submission = read_submission(park, course.assignment("01_numbers"), ["01_numbers"], recogniser)
+    ((_, status, message),) = submission.absent
+    assert status == "ungraded"
+    assert "not the file any more" in message
 
 
 def test_a_file_that_this_machine_cannot_read_is_no_fault_of_the_learners(tmp_path, read, monkeypatch):
