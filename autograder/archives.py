@@ -8,6 +8,7 @@ believed: never more of a file is read than the reader asks for.
 from __future__ import annotations
 
 import calendar
+import errno
 import io
 import lzma
 import os
@@ -17,12 +18,12 @@ import struct
 import unicodedata
 import zipfile
 import zlib
-from collections import Counter
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import lru_cache, partial
+from functools import partial
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, TypeGuard
 
 from autograder.limits import LIMITS
 from autograder.listed_files import ListedFile
@@ -75,7 +76,7 @@ class File:
         except Unreadable:
             raise
         except _BROKEN as error:
-            if isinstance(error, OSError) and error.errno is not None:
+            if _is_refusal(error):
                 raise
             raise Unreadable(say("archive.damaged", path=self.path)) from None
 
@@ -94,14 +95,14 @@ class Listing:
 
 def list_files(path: Path) -> Listing:
     """All files below a folder, or in a zip, in the order of their names. Raises OSError, and Unreadable for no zip."""
-    listing = Listing()
+    listing, opened = Listing(), _OpenZips()
     if path.is_dir():
-        _list_folder(path, (), listing)
+        _list_folder(path, (), listing, opened)
     else:
         try:
-            _list_zip(_Zips(ListedFile.at(path.resolve()), of_a_class=True), (), (), listing)
+            _list_zip(_Zips(ListedFile.at(path.resolve()), opened, of_a_class=True), (), (), listing)
         except _BROKEN as error:
-            if isinstance(error, OSError) and error.errno is not None:
+            if _is_refusal(error):
                 raise
             raise Unreadable(say("archive.no_zip", path=path)) from None
     listing.files.sort(key=lambda file: file.parts)
@@ -121,7 +122,12 @@ def is_zip(name: str) -> bool:
     return name.lower().endswith(".zip")
 
 
-def _list_folder(folder: Path, parts: Parts, listing: Listing) -> None:
+def _is_refusal(error: Exception) -> TypeGuard[OSError]:
+    """Whether the machine would not read, and the file may be whole. (A broken zip leads to places before its start.)"""
+    return isinstance(error, OSError) and error.errno not in (None, errno.EINVAL)
+
+
+def _list_folder(folder: Path, parts: Parts, listing: Listing, opened: _OpenZips) -> None:
     if len(parts) > DEEPEST_FOLDER:
         listing.refuse(parts, "archive.deep")
         return
@@ -142,11 +148,11 @@ def _list_folder(folder: Path, parts: Parts, listing: Listing) -> None:
             listing.refuse(below, "archive.link")
         elif entry.is_dir():
             listing.folders.append(below)
-            _list_folder(Path(entry), below, listing)
+            _list_folder(Path(entry), below, listing, opened)
         elif not entry.is_file():  # a pipe would be waited for
             listing.refuse(below, "archive.no_file")
         elif is_zip(entry.name):
-            _list_inner_zip(_Zips(ListedFile.at(Path(entry))), (), below, listing)
+            _list_inner_zip(_Zips(ListedFile.at(Path(entry)), opened), (), below, listing)
         else:
             file = ListedFile.at(Path(entry))
             listing.files.append(File(below, file.modified, file.open))
@@ -164,22 +170,41 @@ class _Zip(zipfile.ZipFile):
         self._its_file.close()
 
 
-class _Zips:
-    """A zip and the zips inside it, opened when something is read; a few stay open."""
+class _OpenZips:
+    """The zips that were read last, of all in a listing, and the zips inside them: a few stay open."""
 
-    def __init__(self, file: ListedFile, *, of_a_class: bool = False) -> None:
+    def __init__(self) -> None:
+        self._open: OrderedDict[tuple[ListedFile, tuple[int, ...]], _Zip] = OrderedDict()
+
+    def get(self, file: ListedFile, numbers: tuple[int, ...]) -> zipfile.ZipFile:
+        """The zip that is entry `numbers[-1]` of the zip that is …; () is the file itself."""
+        key = file, numbers
+        if key not in self._open:
+            self._open[key] = self._read(file, numbers)
+        self._open.move_to_end(key)
+        while len(self._open) > OPEN_AT_ONCE:
+            self._open.popitem(last=False)  # it closes when nobody reads in it any more
+        return self._open[key]
+
+    def entry(self, file: ListedFile, numbers: tuple[int, ...]) -> BinaryIO:
+        outer = self.get(file, numbers[:-1])
+        return outer.open(outer.infolist()[numbers[-1]])
+
+    def _read(self, file: ListedFile, numbers: tuple[int, ...]) -> _Zip:
+        if not numbers:
+            return _Zip(file.open())
+        with self.entry(file, numbers) as inner:
+            return _Zip(io.BytesIO(inner.read(LIMITS.inner_zip_bytes)))  # a larger one is cut, and so is no zip
+
+
+class _Zips:
+    """A zip and the zips inside it."""
+
+    def __init__(self, file: ListedFile, opened: _OpenZips, *, of_a_class: bool = False) -> None:
         self._file = file
+        self._opened = opened
         self._of_a_class = of_a_class
         self._spent: Counter[tuple[int, ...]] = Counter()
-        self.opened = lru_cache(maxsize=OPEN_AT_ONCE)(self._opened)
-
-    def _opened(self, numbers: tuple[int, ...]) -> zipfile.ZipFile:
-        """The zip that is entry `numbers[-1]` of the zip that is …; () is the outermost."""
-        if not numbers:
-            return _Zip(self._file.open())
-        with self.open(numbers) as file:
-            content = file.read(LIMITS.inner_zip_bytes)  # a larger one is cut, and so is no zip
-        return zipfile.ZipFile(io.BytesIO(content))
 
     def may_list(self, numbers: tuple[int, ...], entries: int) -> bool:
         """Whether so many more entries of the zip `numbers` may be looked at.
@@ -190,9 +215,11 @@ class _Zips:
         self._spent[budget] += entries
         return self._spent[budget] <= LIMITS.zip_entries
 
+    def entries(self, numbers: tuple[int, ...]) -> list[zipfile.ZipInfo]:
+        return self._opened.get(self._file, numbers).infolist()
+
     def open(self, numbers: tuple[int, ...]) -> BinaryIO:
-        outer = self.opened(numbers[:-1])
-        return outer.open(outer.infolist()[numbers[-1]])
+        return self._opened.entry(self._file, numbers)
 
 
 def _list_inner_zip(zips: _Zips, numbers: tuple[int, ...], parts: Parts, listing: Listing) -> None:
@@ -206,12 +233,15 @@ def _list_inner_zip(zips: _Zips, numbers: tuple[int, ...], parts: Parts, listing
         return
     try:
         _list_zip(zips, numbers, parts, listing)
-    except _BROKEN:
-        listing.refuse(parts, "archive.broken", limit=LIMITS.inner_zip_bytes >> 20)
+    except _BROKEN as error:
+        if _is_refusal(error):
+            listing.refuse(parts, "archive.closed", reason=error.strerror or error)
+        else:
+            listing.refuse(parts, "archive.broken", limit=LIMITS.inner_zip_bytes >> 20)
 
 
 def _list_zip(zips: _Zips, numbers: tuple[int, ...], parts: Parts, listing: Listing) -> None:
-    entries = zips.opened(numbers).infolist()
+    entries = zips.entries(numbers)
     if not zips.may_list(numbers, len(entries)):
         listing.refuse(parts, "archive.entries", limit=LIMITS.zip_entries)
         return

@@ -6,6 +6,7 @@ import dataclasses
 import io
 import json
 import os
+import resource
 import threading
 import unicodedata
 import zipfile
@@ -16,6 +17,7 @@ from made_up import handed_in, make_two_chapters, notebook, word_cells
 from autograder import archives
 from autograder.collected import HandedFile, collect
 from autograder.errors import UsageError
+from autograder.listed_files import ListedFile
 from autograder.recognise import Recogniser
 from autograder.submission import read_submission
 
@@ -403,6 +405,42 @@ def test_students_may_have_any_name(tmp_path, read, student):
     assert content_of(found, student) == ANSWERED
 
 
+@pytest.fixture
+def twenty_more_files():
+    """Only so many files more than now may be open."""
+    held = [os.open(os.devnull, os.O_RDONLY) for _ in range(20)]
+    for descriptor in held:
+        os.close(descriptor)
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(held) + 1, before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_NOFILE, before)
+
+
+def test_a_class_may_have_more_zips_than_a_process_may_have_open_files(tmp_path, read, twenty_more_files):
+    form = {f"{number}.zip": packed({"01_numbers/numbers.ipynb": ANSWERED}) for number in range(40)}
+    found, _ = read(write(tmp_path / "class", form))
+    assert [content_of(found, student) for student, _ in found] == [ANSWERED] * 40
+    assert {submission.flags for submission in found.values()} == {()}
+
+
+def test_a_zip_that_this_machine_cannot_open_is_not_called_damaged(tmp_path, read, monkeypatch):
+    def refuse(self):
+        raise OSError(24, "Too many open files")
+
+    monkeypatch.setattr(ListedFile, "open", refuse)
+    found, _ = read(write(tmp_path / "class", {"park/work.zip": packed({"numbers.ipynb": ANSWERED})}), ["01_numbers"])
+    assert "cannot be read here: Too many open files" in found["park", "01_numbers"].flags[0]
+
+
+def test_a_zip_that_points_before_its_start_is_damaged(tmp_path, read):
+    content = bytearray(packed({"01_numbers/numbers.ipynb": ANSWERED}))
+    end = content.rindex(b"PK\x05\x06")
+    content[end + 16 : end + 20] = (0x7FFFFFFF).to_bytes(4, "little")  # where the list of its entries begins
+    found, _ = read(write(tmp_path / "class", {"park/work.zip": bytes(content), **PLAIN}))
+    assert "damaged" in str(found["park", "01_numbers"])
+
+
 # Folders
 
 
@@ -478,6 +516,23 @@ def test_what_took_a_files_place_while_the_class_was_graded_is_not_read(tmp_path
     ((_, status, message),) = submission.absent
     assert status == "ungraded"
     assert "not the file any more" in message
+
+
+def test_what_took_a_zips_place_while_the_class_was_graded_is_not_read(tmp_path, course):
+    names = ["park.zip", *(f"{number} later.zip" for number in range(archives.OPEN_AT_ONCE))]
+    folder = write(tmp_path / "class", {name: packed({"01_numbers/numbers.ipynb": ANSWERED}) for name in names})
+    recogniser = Recogniser(course)
+    students = collect(folder, course.chapters, recogniser).students
+    (tmp_path / "other.zip").write_bytes(packed({"01_numbers/numbers.ipynb": OTHER}))
+    for name in names:
+        (folder / name).unlink()
+        (folder / name).symlink_to(tmp_path / "other.zip")
+    submissions = [
+        read_submission(handed, course.assignment("01_numbers"), ["01_numbers"], recogniser)
+        for handed in students.values()
+    ]
+    assert not any(dict(submission.files)["numbers"] == OTHER for submission in submissions)
+    assert "ungraded" in {status for submission in submissions for _, status, _ in submission.absent}
 
 
 def test_a_file_that_this_machine_cannot_read_is_no_fault_of_the_learners(tmp_path, read, monkeypatch):
