@@ -81,16 +81,35 @@ class File:
             raise Unreadable(say("archive.damaged", path=self.path)) from None
 
 
+@dataclass(frozen=True)
+class LeftOut:
+    """A file, folder or zip that was not looked into, and why."""
+
+    parts: Parts
+    sentence: str
+    ours: bool = False  # this machine would not read it: no fault of the learner's
+
+    @property
+    def name(self) -> str:
+        return self.parts[-1]
+
+
 @dataclass
 class Listing:
     """What lies in a folder or a zip."""
 
     files: list[File] = field(default_factory=list)
     folders: list[Parts] = field(default_factory=list)  # also the empty ones; a zip is one too
-    refused: list[tuple[Parts, str]] = field(default_factory=list)  # where, and a sentence
+    left_out: list[LeftOut] = field(default_factory=list)
 
     def refuse(self, parts: Parts, key: str, **values: object) -> None:
-        self.refused.append((parts, say(key, path=show(parts), **values)))
+        self.left_out.append(LeftOut(parts, say(key, path=show(parts), **values)))
+
+    def give_up(self, parts: Parts, error: OSError) -> None:
+        """This machine would not read what lies there."""
+        sentence = say("archive.closed", path=show(parts), reason=error.strerror or error)
+        ours = error.errno != errno.ENAMETOOLONG  # a learner can put folders into folders until no path is long enough
+        self.left_out.append(LeftOut(parts, sentence, ours))
 
 
 def list_files(path: Path) -> Listing:
@@ -136,26 +155,33 @@ def _list_folder(folder: Path, parts: Parts, listing: Listing, opened: _OpenZips
     except OSError as error:
         if not parts:  # what the teacher named, and no single student's
             raise
-        listing.refuse(parts, "archive.closed", reason=error.strerror or error)
+        listing.give_up(parts, error)
         return
     for entry in entries:
-        below = (*parts, unicodedata.normalize("NFC", entry.name))
         if _LITTER.fullmatch(entry.name):
             continue
-        # The teacher may link whole folders of students; what lies deeper came from a learner, and a
-        # link of theirs could lead to the solutions, or to somebody else's work.
-        if entry.is_symlink() and (parts or not entry.is_dir()):
-            listing.refuse(below, "archive.link")
-        elif entry.is_dir():
-            listing.folders.append(below)
-            _list_folder(Path(entry), below, listing, opened)
-        elif not entry.is_file():  # a pipe would be waited for
-            listing.refuse(below, "archive.no_file")
-        elif is_zip(entry.name):
-            _list_inner_zip(_Zips(ListedFile.at(Path(entry)), opened), (), below, listing)
-        else:
-            file = ListedFile.at(Path(entry))
-            listing.files.append(File(below, file.modified, file.open))
+        below = (*parts, unicodedata.normalize("NFC", entry.name))
+        try:
+            _list_entry(entry, below, listing, opened)
+        except OSError as error:
+            listing.give_up(below, error)
+
+
+def _list_entry(entry: os.DirEntry[str], parts: Parts, listing: Listing, opened: _OpenZips) -> None:
+    # The teacher may link whole folders of students; what lies deeper came from a learner, and a
+    # link of theirs could lead to the solutions, or to somebody else's work.
+    if entry.is_symlink() and (len(parts) > 1 or not entry.is_dir()):
+        listing.refuse(parts, "archive.link")
+    elif entry.is_dir():
+        listing.folders.append(parts)
+        _list_folder(Path(entry), parts, listing, opened)
+    elif not entry.is_file():  # a pipe would be waited for
+        listing.refuse(parts, "archive.no_file")
+    elif is_zip(entry.name):
+        _list_inner_zip(_Zips(ListedFile.at(Path(entry)), opened), (), parts, listing)
+    else:
+        file = ListedFile.at(Path(entry))
+        listing.files.append(File(parts, file.modified, file.open))
 
 
 class _Zip(zipfile.ZipFile):
@@ -235,7 +261,7 @@ def _list_inner_zip(zips: _Zips, numbers: tuple[int, ...], parts: Parts, listing
         _list_zip(zips, numbers, parts, listing)
     except _BROKEN as error:
         if _is_refusal(error):
-            listing.refuse(parts, "archive.closed", reason=error.strerror or error)
+            listing.give_up(parts, error)
         else:
             listing.refuse(parts, "archive.broken", limit=LIMITS.inner_zip_bytes >> 20)
 

@@ -69,6 +69,7 @@ WORDS = {
     "collected.more_flags": "and {count} more of this kind",
     "collected.many": "more than {limit} notebooks came: the others were not looked at",
     "collected.no_chapter": "the folder '{folder}' is no chapter of this course: nothing in it was graded",
+    "collected.folder": "'{path}' is a folder and no notebook",
     "csv.no_file": "{path} cannot be read: {reason}.",
     "csv.encoding": "{path} is a table in an encoding that cannot be told: save it as CSV in UTF-8.",
     "roster.column": "{path} does not say who is in the class: it needs a column 'student'. Found: {found}.",

@@ -548,19 +548,90 @@ def test_a_file_that_this_machine_cannot_read_is_no_fault_of_the_learners(tmp_pa
     assert "Permission denied" in message
 
 
-def test_a_folder_that_this_machine_cannot_read_is_flagged_and_the_rest_goes_on(tmp_path, read, monkeypatch):
-    folder = write(tmp_path / "class", {**PLAIN, "park/01_numbers/numbers.ipynb": ANSWERED})
-    scandir = os.scandir
+@pytest.fixture
+def close(monkeypatch):
+    """Make folders whose path ends so unreadable, also to a root who may read everything."""
 
-    def refuse(path):
-        if str(path).endswith("park"):
-            raise PermissionError(13, "Permission denied")
-        return scandir(path)
+    def close(end):
+        scandir = os.scandir
 
-    monkeypatch.setattr(os, "scandir", refuse)
-    found, _ = read(folder)
+        def refuse(path):
+            if str(path).endswith(end):
+                raise PermissionError(13, "Permission denied")
+            return scandir(path)
+
+        monkeypatch.setattr(os, "scandir", refuse)
+
+    return close
+
+
+@pytest.mark.parametrize("end", ["park", "01_numbers/deeper", "park/01_numbers"])
+def test_a_folder_that_this_machine_cannot_read_is_no_fault_of_the_learners(tmp_path, read, close, end):
+    files = {"park/01_numbers/deeper/numbers.ipynb": ANSWERED, "park/02_words/shout.ipynb": SHOUT}
+    folder = write(tmp_path / "class", {**PLAIN, **files})
+    close(end)
+    found, _ = read(folder, ["01_numbers", "02_words"])
     assert "Permission denied" in found["park", "01_numbers"].flags[0]
+    ((_, status, message),) = found["park", "01_numbers"].absent
+    assert status == "ungraded"
+    assert "Permission denied" in message
+    if end == "park":
+        assert [status for _, status, _ in found["park", "02_words"].absent] == ["ungraded"] * 2
+    else:
+        assert found["park", "02_words"].absent == ()
     assert content_of(found, "kim") == ANSWERED
+
+
+def test_a_file_that_goes_while_the_class_is_listed_stops_nobody(tmp_path, read, monkeypatch):
+    folder = write(tmp_path / "class", {**PLAIN, "park/01_numbers/numbers.ipynb": ANSWERED})
+    at = ListedFile.at
+
+    def gone(path):
+        if "park" in path.parts:
+            raise FileNotFoundError(2, "No such file or directory")
+        return at(path)
+
+    monkeypatch.setattr(ListedFile, "at", gone)
+    found, _ = read(folder)
+    assert found["park", "01_numbers"].absent[0][1] == "ungraded"
+    assert content_of(found, "kim") == ANSWERED
+
+
+def test_a_part_of_the_class_that_cannot_be_read_is_no_class_of_zeros(tmp_path, read, close):
+    folder = write(tmp_path / "class", {**PLAIN, "02_words/kim/shout.ipynb": SHOUT})
+    close("class/02_words")
+    with pytest.raises(UsageError, match="Permission denied"):
+        read(folder)
+
+
+def a_link(path):
+    path.symlink_to("/nowhere")
+
+
+def a_broken_zip(path):
+    path.with_name("work.zip").write_bytes(b"no zip")
+
+
+@pytest.mark.parametrize(
+    ("put", "words"),
+    [(a_link, "a link"), (os.mkfifo, "no ordinary file"), (os.mkdir, "a folder"), (a_broken_zip, "zip")],
+)
+def test_who_handed_in_what_cannot_be_taken_is_told_what_it_was(tmp_path, read, put, words):
+    folder = write(tmp_path / "class", {**PLAIN, "park/01_numbers/notes.txt": b""})
+    put(folder / "park" / "01_numbers" / "numbers.ipynb")
+    found, _ = read(folder)
+    ((_, status, message),) = found["park", "01_numbers"].absent
+    assert status == "missing"
+    assert words in message
+
+
+def test_what_was_left_out_and_is_no_notebook_is_no_reason_why_one_is_missing(tmp_path, read):
+    folder = write(tmp_path / "class", {**PLAIN, "park/02_words/shout.ipynb": SHOUT})
+    (folder / "park" / "02_words" / "data.csv").symlink_to("/nowhere")
+    (folder / "park" / "02_words" / "shout (1).ipynb").symlink_to("/nowhere")
+    found, _ = read(folder)
+    assert dict(found["park", "02_words"].files) == {"shout": SHOUT, "whisper": None}
+    assert found["park", "02_words"].absent == ()  # nothing to say but that whisper.ipynb did not come
 
 
 def test_folders_without_end_are_left_out(tmp_path, read):
