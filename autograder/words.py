@@ -188,6 +188,7 @@ WORDS = {
     "grade.no_sandbox": "Learners' code is only run in a sandbox, and this machine has none: {reason}. "
     "To run it all the same, with limits alone, say --unsafe.",
     "grade.out_is_file": "{out} is a file: name a folder for the results with --out.",
+    "grade.out_inside": "{out} lies inside {folder}, and would be graded as a student's: name a folder outside it with --out.",
     "grade.no_out": "The folder {out} cannot be made: {reason}. Name another with --out.",
     "grade.changed.one": "{chapters} changed after a submission of it was graded. To see who would gain or lose points, "
     "before anything is written: the same command with --regrade.",
