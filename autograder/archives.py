@@ -29,6 +29,7 @@ from autograder.limits import LIMITS
 from autograder.listed_files import ListedFile
 from autograder.notebooks import Unreadable
 from autograder.plaintext import one_line
+from autograder.recognise import is_notebook
 from autograder.words import say
 
 Parts = tuple[str, ...]  # a path below what the teacher named
@@ -40,6 +41,8 @@ COST_OF_A_ZIP = 1000  # opening one takes as long as looking at so many entries
 LONGEST_NAME = 255  # characters: no file system takes more
 # What operating systems, file managers and Jupyter leave behind.
 _LITTER = re.compile(r"__MACOSX|\..*|Thumbs\.db|desktop\.ini", re.I)
+# Those that hold notebooks nobody handed in; any other name with a dot in front may be a student's.
+_COPIES = re.compile(r"__MACOSX|\._.*|\.ipynb_checkpoints|\.Trash.*", re.I)
 _ABSOLUTE = re.compile(r"/|[A-Za-z]:/")
 # zipfile reads a name without a mark of its encoding as cp437. There, B0 to C8 draw boxes, which nobody's
 # name does; in cp949 (Windows in Korea) they begin nearly every syllable.
@@ -101,6 +104,7 @@ class Listing:
     files: list[File] = field(default_factory=list)
     folders: list[Parts] = field(default_factory=list)  # also the empty ones; a zip is one too
     left_out: list[LeftOut] = field(default_factory=list)
+    hidden: set[Parts] = field(default_factory=set)  # names with a dot in front, and with what may be notebooks below
 
     def refuse(self, parts: Parts, key: str, **values: object) -> None:
         self.left_out.append(LeftOut(parts, say(key, path=show(parts), **values)))
@@ -158,9 +162,11 @@ def _list_folder(folder: Path, parts: Parts, listing: Listing, opened: _OpenZips
         listing.give_up(parts, error)
         return
     for entry in entries:
-        if _LITTER.fullmatch(entry.name):
-            continue
         below = (*parts, unicodedata.normalize("NFC", entry.name))
+        if _LITTER.fullmatch(entry.name):
+            if not _COPIES.fullmatch(entry.name) and _holds_notebooks(entry):
+                listing.hidden.add(below)
+            continue
         try:
             _list_entry(entry, below, listing, opened)
         except OSError as error:
@@ -182,6 +188,21 @@ def _list_entry(entry: os.DirEntry[str], parts: Parts, listing: Listing, opened:
     else:
         file = ListedFile.at(Path(entry))
         listing.files.append(File(parts, file.modified, file.open))
+
+
+def _holds_notebooks(hidden: os.DirEntry[str], deepest: int = 2) -> bool:
+    """Whether `<notebook>` or `<chapter>/<notebook>` may lie there, where that can be read."""
+    if not hidden.is_dir(follow_symlinks=False):
+        return _may_hold_notebooks(hidden.name)
+    try:
+        with os.scandir(hidden) as entries:
+            return deepest > 0 and any(_holds_notebooks(entry, deepest - 1) for entry in entries)
+    except OSError:
+        return False
+
+
+def _may_hold_notebooks(name: str) -> bool:
+    return is_notebook(name) or is_zip(name)
 
 
 class _Zip(zipfile.ZipFile):
@@ -274,7 +295,10 @@ def _list_zip(zips: _Zips, numbers: tuple[int, ...], parts: Parts, listing: List
     for number, (entry, name) in enumerate(zip(entries, _names(entries), strict=True)):
         names = tuple(unicodedata.normalize("NFC", part) for part in name.split("/") if part not in ("", "."))
         below = (*parts, *names)
-        if not names or any(_LITTER.fullmatch(part) for part in names if part != ".."):
+        litter = [place for place, part in enumerate(names) if part != ".." and _LITTER.fullmatch(part)]
+        if litter and not any(map(_COPIES.fullmatch, names)) and _may_hold_notebooks(names[-1]):
+            listing.hidden.add((*parts, *names[: litter[0] + 1]))
+        if litter or not names:
             continue
         if _ABSOLUTE.match(name) or ".." in names:
             listing.refuse(below, "archive.unsafe")

@@ -188,6 +188,10 @@ class _Sorter:
             )
             for student, owned in sorted(self._owned.items())
         }
+        for parts in sorted(self._listing.hidden):
+            owner = self._owner((*parts, ""))
+            if owner and owner.start == len(parts):  # it would be a student's; in a student's own work it is litter
+                notices.append(say("collected.hidden", path=show(parts)))
         if nobodys:
             notices.append(say("collected.nobody", paths=listed(nobodys)))
         return Collected(students, _some(notices))

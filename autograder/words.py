@@ -69,6 +69,7 @@ WORDS = {
     "collected.more_flags": "and {count} more of this kind",
     "collected.many": "more than {limit} notebooks came: the others were not looked at",
     "collected.no_chapter": "the folder '{folder}' is no chapter of this course: nothing in it was graded",
+    "collected.hidden": "'{path}' was left out, for the dot in front of its name: rename it if it is a student's",
     "collected.folder": "'{path}' is a folder and no notebook",
     "csv.no_file": "{path} cannot be read: {reason}.",
     "csv.encoding": "{path} is a table in an encoding that cannot be told: save it as CSV in UTF-8.",

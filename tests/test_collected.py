@@ -255,6 +255,27 @@ def test_a_file_that_is_nobodys_is_said_and_the_rest_goes_on(tmp_path, read):
     assert notice.endswith("stray.ipynb")
 
 
+@pytest.mark.parametrize(
+    "name", [".park/01_numbers/numbers.ipynb", ".park/numbers.ipynb", ".park/01_numbers.zip", "handed in/.park/x.ipynb"]
+)
+@pytest.mark.parametrize("as_zip", [False, True], ids=["folder", "zip"])
+def test_who_has_a_hidden_folder_is_not_lost_in_silence(tmp_path, read, name, as_zip):
+    around = name.partition(".park")[0]
+    form = {**{f"{around}{plain}": content for plain, content in PLAIN.items()}, name: ANSWERED}
+    path = tmp_path / "class.zip"
+    path = path.write_bytes(packed(form)) and path if as_zip else write(tmp_path / "class", form)
+    found, (notice,) = read(path)
+    assert {student for student, _ in found} == {"kim", "lee"}
+    assert notice.startswith(f"'{around}.park'")
+
+
+def test_a_hidden_folder_of_anything_else_is_no_news(tmp_path, read):
+    form = {".git/config": b"", ".git/objects/ab/cd": b"", "kim/.git/x.ipynb": OTHER, "._lee.zip": b"\0\5\x16"}
+    found, notices = read(write(tmp_path / "class", {**PLAIN, **form}))
+    assert {student for student, _ in found} == {"kim", "lee"}
+    assert notices == found["kim", "01_numbers"].flags == ()
+
+
 # Zips that learners pack
 
 
