@@ -9,6 +9,7 @@ from __future__ import annotations
 WORDS = {
     # notebooks and courses
     "notebook.large": "the file is larger than {limit} MiB: clear its outputs and hand it in again",
+    "notebook.cells": "it has more than {limit} cells",
     "notebook.code": "its cells hold more than {limit} KiB of code",
     "notebook.empty": "the file is empty",
     "notebook.conflict": "the file holds merge-conflict markers (<<<<<<<)",

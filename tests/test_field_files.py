@@ -5,11 +5,13 @@ from __future__ import annotations
 import csv
 import json
 import os
+import time
 import unicodedata
 
 import pytest
-from made_up import handed_in, make_two_chapters, notebook, word_cells
+from made_up import handed_in, make_two_chapters, notebook, own_cell, word_cells
 
+from autograder import notebooks
 from autograder.__main__ import main
 from autograder.collected import HandedFile, collect
 from autograder.intake import make_plan
@@ -302,6 +304,23 @@ def test_what_other_editors_write_makes_no_difference(course, edit):
 def test_an_unknown_major_version_is_said(version):
     with pytest.raises(Unreadable, match="format"):
         parse_cells(edited(lambda book: book.update(nbformat=version)))
+
+
+def test_millions_of_cells_are_not_looked_at_one_by_one():
+    content = b'{"nbformat": 4, "cells": [' + b",".join([b"{}"] * 1_000_000) + b"]}"
+    started = time.monotonic()
+    with pytest.raises(Unreadable, match="more than 10000 cells"):
+        parse_cells(content)
+    assert time.monotonic() - started < 2  # about 0.2 on a quiet machine, and 4 for all the cells
+
+
+def test_a_notebook_is_read_once_for_all_that_is_asked_of_it(read, monkeypatch):
+    asked = []
+    monkeypatch.setattr(notebooks, "load_notebook", lambda content: asked.append(content) or json.loads(content))
+    own = {"cells": [own_cell("x = 1")], "nbformat": 4, "a learner's": "of no other test"}
+    content = json.dumps(own).encode()
+    assert read({"01_numbers/numbers.ipynb": content}).files == (("numbers", content),)
+    assert asked.count(content) == 1
 
 
 def test_a_file_of_gigabytes_is_unreadable_and_is_not_read_whole(read, tmp_path):
