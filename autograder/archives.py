@@ -60,6 +60,7 @@ class File:
 
     parts: Parts
     modified: float  # seconds since 1970
+    size: int  # bytes; in a zip what it says, and no more than that is read of it
     open: Callable[[], BinaryIO] = field(compare=False)
 
     @property
@@ -187,7 +188,7 @@ def _list_entry(entry: os.DirEntry[str], parts: Parts, listing: Listing, opened:
         _list_inner_zip(_Zips(ListedFile.at(Path(entry)), opened), (), parts, listing)
     else:
         file = ListedFile.at(Path(entry))
-        listing.files.append(File(parts, file.modified, file.open))
+        listing.files.append(File(parts, file.modified, file.size, file.open))
 
 
 def _holds_notebooks(hidden: os.DirEntry[str], deepest: int = 2) -> bool:
@@ -313,7 +314,8 @@ def _list_zip(zips: _Zips, numbers: tuple[int, ...], parts: Parts, listing: List
         elif is_zip(name):
             _list_inner_zip(zips, (*numbers, number), below, listing)
         else:
-            listing.files.append(File(below, _seconds(entry), partial(zips.open, (*numbers, number))))
+            opened = partial(zips.open, (*numbers, number))
+            listing.files.append(File(below, _seconds(entry), entry.file_size, opened))
 
 
 def _names(entries: list[zipfile.ZipInfo]) -> Iterator[str]:

@@ -100,6 +100,7 @@ class _Owned:
 
     keys: tuple[str, ...]
     files: list[HandedFile] = field(default_factory=list)
+    bytes: int = 0  # of these files
     run_files: list[HandedFile] = field(default_factory=list)
     left_out: list[tuple[str, LeftOut]] = field(default_factory=list)
     stamps: list[tuple[str, File]] = field(default_factory=list)
@@ -289,9 +290,13 @@ class _Sorter:
             owned.run_files.append(handed)
         if not is_notebook(owner.name):
             return
-        if len(owned.files) >= LIMITS.notebooks:
-            owned.flags.append(say("collected.many", limit=LIMITS.notebooks))
+        size = min(file.size, LIMITS.notebook_bytes + 1)  # so much is read of it
+        if over := _over(owned, size):
+            owned.flags.append(over)
+            if len(owned.left_out) < LIMITS.notebooks:
+                owned.left_out.append((chapter, LeftOut(file.parts, over)))
             return
+        owned.bytes += size
         owned.files.append(handed if chapter else replace(handed, chapter=self._chapter_of_content(handed)))
 
     def _chapter_of_content(self, handed: HandedFile) -> str:
@@ -301,6 +306,15 @@ class _Sorter:
             with contextlib.suppress(Unreadable, OSError):
                 place = self._recogniser.by_content(handed.read())
         return place.chapter if place else ""
+
+
+def _over(owned: _Owned, size: int) -> str:
+    """Which limit a further notebook of a student would pass; "" for none."""
+    if len(owned.files) >= LIMITS.notebooks:
+        return say("collected.many", limit=LIMITS.notebooks)
+    if owned.bytes + size > LIMITS.notebooks_bytes:
+        return say("collected.large", limit=LIMITS.notebooks_bytes >> 20)
+    return ""
 
 
 def _some(sentences: Iterable[str], shown: int = 20) -> tuple[str, ...]:

@@ -27,12 +27,13 @@ class ListedFile:
     device: int
     number: int  # of the file on its device
     modified: float  # seconds since 1970
+    size: int  # bytes
 
     @classmethod
     def at(cls, path: Path) -> ListedFile:
         """The file at a path that is no link. Raises OSError."""
         found = path.lstat()
-        return cls(path, found.st_dev, found.st_ino, found.st_mtime)
+        return cls(path, found.st_dev, found.st_ino, found.st_mtime, found.st_size)
 
     def open(self) -> BinaryIO:
         """Raises OSError, also where another file or no ordinary one stands there now."""

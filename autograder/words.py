@@ -69,6 +69,7 @@ WORDS = {
     "collected.nobody": "Not graded, because nothing says whose it is: {paths}",
     "collected.more_flags": "and {count} more of this kind",
     "collected.many": "more than {limit} notebooks came: the others were not looked at",
+    "collected.large": "more than {limit} MiB of notebooks came: the others were not looked at",
     "collected.no_chapter": "the folder '{folder}' is no chapter of this course: nothing in it was graded",
     "collected.hidden": "'{path}' was left out, for the dot in front of its name: rename it if it is a student's",
     "collected.folder": "'{path}' is a folder and no notebook",

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import os
 import time
 import unicodedata
+import zipfile
+from dataclasses import replace
 
 import pytest
 from made_up import handed_in, make_two_chapters, notebook, own_cell, word_cells
@@ -15,6 +18,7 @@ from autograder import notebooks
 from autograder.__main__ import main
 from autograder.collected import HandedFile, collect
 from autograder.intake import make_plan
+from autograder.limits import LIMITS
 from autograder.notebooks import Unreadable, parse_cells
 from autograder.recognise import Recogniser, bare_name
 from autograder.submission import read_submission
@@ -218,6 +222,36 @@ def test_a_folder_full_of_copies_is_not_read_without_end(read):
     submission = read({f"01_numbers/numbers ({n}).ipynb": ANSWERED for n in range(60)})
     assert submission.files == (("numbers", ANSWERED),)
     assert "more than 50" in submission.flags[0]
+
+
+def test_a_folder_full_of_large_copies_is_not_read_without_end(read, monkeypatch):
+    files = {f"01_numbers/numbers ({n}).ipynb": ANSWERED for n in range(9)}
+    monkeypatch.setattr("autograder.collected.LIMITS", replace(LIMITS, notebooks_bytes=3 * len(ANSWERED)))
+    asked = []
+    read_one = HandedFile.read
+    monkeypatch.setattr(HandedFile, "read", lambda self: asked.append(self) or read_one(self))
+    submission = read(files)
+    assert submission.files == (("numbers", ANSWERED),)
+    assert "MiB of notebooks came" in submission.flags[0]
+    assert len(set(asked)) == 3
+
+
+def test_whose_notebook_was_one_too_many_is_told_so(read):
+    submission = read({f"00/{n}.ipynb": SHOUT for n in range(50)} | {"01_numbers/numbers.ipynb": ANSWERED})
+    assert submission.files == (("numbers", None),)
+    ((_, _, message),) = submission.absent
+    assert "more than 50 notebooks came" in message
+
+
+def test_what_is_left_of_a_zip_s_promise_is_not_read(read):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr("01_numbers/numbers.ipynb", ANSWERED)
+    small = (10).to_bytes(4, "little")
+    content = buffer.getvalue().replace(len(ANSWERED).to_bytes(4, "little"), small)
+    ((_, status, message),) = read({"work.zip": content}).absent
+    assert status == "unreadable"
+    assert "damaged" in message
 
 
 # Content
