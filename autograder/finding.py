@@ -44,6 +44,7 @@ class _Search:
     def __init__(self, handed: Handed, assignment: Assignment, graded: Collection[str], recogniser: Recogniser) -> None:
         self._assignment = assignment
         self._recogniser = recogniser
+        self._places: dict[HandedFile, Place | None] = {}  # of files that were looked into
         self._own = {bare_name(notebook.name) for notebook in assignment.notebooks}
         files = [file for file in handed.files if file.chapter == assignment.name]
         self._named = [file for file in files if bare_name(file.name) in self._own]
@@ -72,10 +73,9 @@ class _Search:
         return self._others if alone and places == [None] else []
 
     def _place(self, file: HandedFile) -> Place | None:
-        try:
-            return self._recogniser.by_content(file.read()) or self._recogniser.by_name(file.name)
-        except (Unreadable, OSError):
-            return self._recogniser.by_name(file.name)
+        if file not in self._places:
+            self._places[file] = self._recogniser.by_content(_content(file)) or self._recogniser.by_name(file.name)
+        return self._places[file]
 
     def _absent(self, place: Place) -> Found:
         """No file for it, but perhaps one of another chapter in its place, or one that was left out."""

@@ -357,6 +357,15 @@ def test_a_notebook_is_read_once_for_all_that_is_asked_of_it(read, monkeypatch):
     assert asked.count(content) == 1
 
 
+def test_a_notebook_that_is_none_of_those_asked_for_is_looked_into_once(read, monkeypatch):
+    asked = []
+    read_one = HandedFile.read
+    monkeypatch.setattr(HandedFile, "read", lambda self: asked.append(self) or read_one(self))
+    submission = read({"02_words/homework.ipynb": ANSWERED}, "02_words")
+    assert dict(submission.files) == {"shout": None, "whisper": None}
+    assert len(asked) == 1
+
+
 def test_a_file_of_gigabytes_is_unreadable_and_is_not_read_whole(read, tmp_path):
     read({"01_numbers/numbers.ipynb": b""})
     with (tmp_path / "class" / "kim" / "01_numbers" / "numbers.ipynb").open("wb") as file:
