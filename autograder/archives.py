@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import calendar
 import errno
-import io
 import lzma
 import os
 import re
@@ -18,7 +17,7 @@ import struct
 import unicodedata
 import zipfile
 import zlib
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
@@ -28,13 +27,13 @@ from typing import BinaryIO, TypeGuard
 from autograder.limits import LIMITS
 from autograder.listed_files import ListedFile
 from autograder.notebooks import Unreadable
+from autograder.open_zips import OpenZips
 from autograder.plaintext import one_line
 from autograder.recognise import is_notebook
 from autograder.words import say
 
 Parts = tuple[str, ...]  # a path below what the teacher named
 
-OPEN_AT_ONCE = 4  # a class has more zips than a process may have open files
 DEEPEST_ZIP = 4  # a zip in a zip in a zip: more is a trap
 DEEPEST_FOLDER = 50
 COST_OF_A_ZIP = 1000  # opening one takes as long as looking at so many entries
@@ -50,7 +49,7 @@ _KOREAN = re.compile(rb"[\xb0-\xc8][\xa1-\xfe]")
 # All that zipfile raises for a file that is broken, or made to be.
 _BROKEN = (
     *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error),
-    *(OSError, EOFError, RuntimeError, ValueError, OverflowError, KeyError),
+    *(OSError, EOFError, RuntimeError, ValueError, OverflowError, LookupError),
 )
 
 
@@ -119,7 +118,7 @@ class Listing:
 
 def list_files(path: Path) -> Listing:
     """All files below a folder, or in a zip, in the order of their names. Raises OSError, and Unreadable for no zip."""
-    listing, opened = Listing(), _OpenZips()
+    listing, opened = Listing(), OpenZips()
     if path.is_dir():
         _list_folder(path, (), listing, opened)
     else:
@@ -151,7 +150,7 @@ def _is_refusal(error: Exception) -> TypeGuard[OSError]:
     return isinstance(error, OSError) and error.errno not in (None, errno.EINVAL)
 
 
-def _list_folder(folder: Path, parts: Parts, listing: Listing, opened: _OpenZips) -> None:
+def _list_folder(folder: Path, parts: Parts, listing: Listing, opened: OpenZips) -> None:
     if len(parts) > DEEPEST_FOLDER:
         listing.refuse(parts, "archive.deep")
         return
@@ -174,7 +173,7 @@ def _list_folder(folder: Path, parts: Parts, listing: Listing, opened: _OpenZips
             listing.give_up(below, error)
 
 
-def _list_entry(entry: os.DirEntry[str], parts: Parts, listing: Listing, opened: _OpenZips) -> None:
+def _list_entry(entry: os.DirEntry[str], parts: Parts, listing: Listing, opened: OpenZips) -> None:
     # The teacher may link whole folders of students; what lies deeper came from a learner, and a
     # link of theirs could lead to the solutions, or to somebody else's work.
     if entry.is_symlink() and (len(parts) > 1 or not entry.is_dir()):
@@ -206,49 +205,10 @@ def _may_hold_notebooks(name: str) -> bool:
     return is_notebook(name) or is_zip(name)
 
 
-class _Zip(zipfile.ZipFile):
-    """A zip that closes its file with itself, as `zipfile` only does where it was given a path."""
-
-    def __init__(self, file: BinaryIO) -> None:
-        self._its_file = file
-        super().__init__(file)
-
-    def close(self) -> None:
-        super().close()
-        self._its_file.close()
-
-
-class _OpenZips:
-    """The zips that were read last, of all in a listing, and the zips inside them: a few stay open."""
-
-    def __init__(self) -> None:
-        self._open: OrderedDict[tuple[ListedFile, tuple[int, ...]], _Zip] = OrderedDict()
-
-    def get(self, file: ListedFile, numbers: tuple[int, ...]) -> zipfile.ZipFile:
-        """The zip that is entry `numbers[-1]` of the zip that is …; () is the file itself."""
-        key = file, numbers
-        if key not in self._open:
-            self._open[key] = self._read(file, numbers)
-        self._open.move_to_end(key)
-        while len(self._open) > OPEN_AT_ONCE:
-            self._open.popitem(last=False)  # it closes when nobody reads in it any more
-        return self._open[key]
-
-    def entry(self, file: ListedFile, numbers: tuple[int, ...]) -> BinaryIO:
-        outer = self.get(file, numbers[:-1])
-        return outer.open(outer.infolist()[numbers[-1]])
-
-    def _read(self, file: ListedFile, numbers: tuple[int, ...]) -> _Zip:
-        if not numbers:
-            return _Zip(file.open())
-        with self.entry(file, numbers) as inner:
-            return _Zip(io.BytesIO(inner.read(LIMITS.inner_zip_bytes)))  # a larger one is cut, and so is no zip
-
-
 class _Zips:
     """A zip and the zips inside it."""
 
-    def __init__(self, file: ListedFile, opened: _OpenZips, *, of_a_class: bool = False) -> None:
+    def __init__(self, file: ListedFile, opened: OpenZips, *, of_a_class: bool = False) -> None:
         self._file = file
         self._opened = opened
         self._of_a_class = of_a_class

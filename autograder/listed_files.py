@@ -32,17 +32,20 @@ class ListedFile:
     @classmethod
     def at(cls, path: Path) -> ListedFile:
         """The file at a path that is no link. Raises OSError."""
-        found = path.lstat()
+        return cls._seen(path, path.lstat())
+
+    @classmethod
+    def _seen(cls, path: Path, found: os.stat_result) -> ListedFile:
         return cls(path, found.st_dev, found.st_ino, found.st_mtime, found.st_size)
 
     def open(self) -> BinaryIO:
-        """Raises OSError, also where another file or no ordinary one stands there now."""
+        """Raises OSError, also where another or a changed file or no ordinary one stands there now."""
         try:
             descriptor = os.open(self.path, _CAREFUL)
         except OSError as error:
             raise self._replaced() if error.errno == errno.ELOOP else error from None
         found = os.fstat(descriptor)
-        if stat.S_ISREG(found.st_mode) and (found.st_dev, found.st_ino) == (self.device, self.number):
+        if stat.S_ISREG(found.st_mode) and self._seen(self.path, found) == self:
             return os.fdopen(descriptor, "rb")
         os.close(descriptor)
         raise self._replaced()

@@ -14,10 +14,11 @@ import zipfile
 import pytest
 from made_up import handed_in, make_two_chapters, notebook, word_cells
 
-from autograder import archives
+from autograder import archives, open_zips
 from autograder.collected import HandedFile, collect
 from autograder.errors import UsageError
 from autograder.listed_files import ListedFile
+from autograder.open_zips import OPEN_AT_ONCE
 from autograder.recognise import Recogniser
 from autograder.submission import read_submission
 
@@ -363,7 +364,8 @@ def test_a_thousand_refusals_are_told_in_a_few_sentences(tmp_path, read):
 
 
 def test_an_inner_zip_is_not_taken_into_memory_whatever_its_size(tmp_path, read, monkeypatch):
-    monkeypatch.setattr(archives, "LIMITS", dataclasses.replace(archives.LIMITS, inner_zip_bytes=1000))
+    for module in (archives, open_zips):
+        monkeypatch.setattr(module, "LIMITS", dataclasses.replace(module.LIMITS, inner_zip_bytes=1000))
     inner = packed({"01_numbers/numbers.ipynb": ANSWERED + b" " * 1000})
     found, _ = read(write(tmp_path / "class", {**PLAIN, "park/a.zip": packed({"b.zip": inner})}))
     assert "larger than" in found["park", "01_numbers"].flags[0]
@@ -539,21 +541,36 @@ def test_what_took_a_files_place_while_the_class_was_graded_is_not_read(tmp_path
     assert "not the file any more" in message
 
 
-def test_what_took_a_zips_place_while_the_class_was_graded_is_not_read(tmp_path, course):
-    names = ["park.zip", *(f"{number} later.zip" for number in range(archives.OPEN_AT_ONCE))]
+def link_for(path, other):
+    path.unlink()
+    path.symlink_to(other)
+
+
+def write_over(path, other):
+    path.write_bytes(other.read_bytes())
+
+
+def write_over_unseen(path, other):
+    before = path.stat()
+    path.write_bytes(packed({}).ljust(before.st_size, b"\0"))
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+@pytest.mark.parametrize("put", [link_for, write_over, write_over_unseen])
+def test_what_took_a_zips_place_while_the_class_was_graded_is_not_read(tmp_path, course, put):
+    names = ["park.zip", *(f"{number} later.zip" for number in range(OPEN_AT_ONCE))]
     folder = write(tmp_path / "class", {name: packed({"01_numbers/numbers.ipynb": ANSWERED}) for name in names})
     recogniser = Recogniser(course)
     students = collect(folder, course.chapters, recogniser).students
     (tmp_path / "other.zip").write_bytes(packed({"01_numbers/numbers.ipynb": OTHER}))
     for name in names:
-        (folder / name).unlink()
-        (folder / name).symlink_to(tmp_path / "other.zip")
+        put(folder / name, tmp_path / "other.zip")
     submissions = [
         read_submission(handed, course.assignment("01_numbers"), ["01_numbers"], recogniser)
         for handed in students.values()
     ]
     assert not any(dict(submission.files)["numbers"] == OTHER for submission in submissions)
-    assert "ungraded" in {status for submission in submissions for _, status, _ in submission.absent}
+    assert {status for submission in submissions for _, status, _ in submission.absent} & {"ungraded", "unreadable"}
 
 
 def test_a_file_that_this_machine_cannot_read_is_no_fault_of_the_learners(tmp_path, read, monkeypatch):
