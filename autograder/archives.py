@@ -8,7 +8,7 @@ believed: never more of a file is read than the reader asks for.
 from __future__ import annotations
 
 import calendar
-import io
+import errno
 import lzma
 import os
 import re
@@ -20,24 +20,28 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import lru_cache, partial
+from functools import partial
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, TypeGuard
 
 from autograder.limits import LIMITS
+from autograder.listed_files import ListedFile
 from autograder.notebooks import Unreadable
+from autograder.open_zips import OpenZips
 from autograder.plaintext import one_line
+from autograder.recognise import is_notebook
 from autograder.words import say
 
 Parts = tuple[str, ...]  # a path below what the teacher named
 
-OPEN_AT_ONCE = 4  # a class has more zips than a process may have open files
 DEEPEST_ZIP = 4  # a zip in a zip in a zip: more is a trap
 DEEPEST_FOLDER = 50
 COST_OF_A_ZIP = 1000  # opening one takes as long as looking at so many entries
 LONGEST_NAME = 255  # characters: no file system takes more
 # What operating systems, file managers and Jupyter leave behind.
 _LITTER = re.compile(r"__MACOSX|\..*|Thumbs\.db|desktop\.ini", re.I)
+# Those that hold notebooks nobody handed in; any other name with a dot in front may be a student's.
+_COPIES = re.compile(r"__MACOSX|\._.*|\.ipynb_checkpoints|\.Trash.*", re.I)
 _ABSOLUTE = re.compile(r"/|[A-Za-z]:/")
 # zipfile reads a name without a mark of its encoding as cp437. There, B0 to C8 draw boxes, which nobody's
 # name does; in cp949 (Windows in Korea) they begin nearly every syllable.
@@ -45,7 +49,7 @@ _KOREAN = re.compile(rb"[\xb0-\xc8][\xa1-\xfe]")
 # All that zipfile raises for a file that is broken, or made to be.
 _BROKEN = (
     *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error),
-    *(OSError, EOFError, RuntimeError, ValueError, OverflowError, KeyError),
+    *(OSError, EOFError, RuntimeError, ValueError, OverflowError, LookupError),
 )
 
 
@@ -55,6 +59,7 @@ class File:
 
     parts: Parts
     modified: float  # seconds since 1970
+    size: int  # bytes; in a zip what it says, and no more than that is read of it
     open: Callable[[], BinaryIO] = field(compare=False)
 
     @property
@@ -74,9 +79,22 @@ class File:
         except Unreadable:
             raise
         except _BROKEN as error:
-            if isinstance(error, OSError) and error.errno is not None:
+            if _is_refusal(error):
                 raise
             raise Unreadable(say("archive.damaged", path=self.path)) from None
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A file, folder or zip that was not looked into, and why."""
+
+    parts: Parts
+    sentence: str
+    ours: bool = False  # this machine would not read it: no fault of the learner's
+
+    @property
+    def name(self) -> str:
+        return self.parts[-1]
 
 
 @dataclass
@@ -85,22 +103,29 @@ class Listing:
 
     files: list[File] = field(default_factory=list)
     folders: list[Parts] = field(default_factory=list)  # also the empty ones; a zip is one too
-    refused: list[tuple[Parts, str]] = field(default_factory=list)  # where, and a sentence
+    left_out: list[LeftOut] = field(default_factory=list)
+    hidden: set[Parts] = field(default_factory=set)  # names with a dot in front, and with what may be notebooks below
 
     def refuse(self, parts: Parts, key: str, **values: object) -> None:
-        self.refused.append((parts, say(key, path=show(parts), **values)))
+        self.left_out.append(LeftOut(parts, say(key, path=show(parts), **values)))
+
+    def give_up(self, parts: Parts, error: OSError) -> None:
+        """This machine would not read what lies there."""
+        sentence = say("archive.closed", path=show(parts), reason=error.strerror or error)
+        ours = error.errno != errno.ENAMETOOLONG  # a learner can put folders into folders until no path is long enough
+        self.left_out.append(LeftOut(parts, sentence, ours))
 
 
 def list_files(path: Path) -> Listing:
     """All files below a folder, or in a zip, in the order of their names. Raises OSError, and Unreadable for no zip."""
-    listing = Listing()
+    listing, opened = Listing(), OpenZips()
     if path.is_dir():
-        _list_folder(path, (), listing)
+        _list_folder(path, (), listing, opened)
     else:
         try:
-            _list_zip(_Zips(path, of_a_class=True), (), (), listing)
+            _list_zip(_Zips(ListedFile.at(path.resolve()), opened, of_a_class=True), (), (), listing)
         except _BROKEN as error:
-            if isinstance(error, OSError) and error.errno is not None:
+            if _is_refusal(error):
                 raise
             raise Unreadable(say("archive.no_zip", path=path)) from None
     listing.files.sort(key=lambda file: file.parts)
@@ -120,7 +145,12 @@ def is_zip(name: str) -> bool:
     return name.lower().endswith(".zip")
 
 
-def _list_folder(folder: Path, parts: Parts, listing: Listing) -> None:
+def _is_refusal(error: Exception) -> TypeGuard[OSError]:
+    """Whether the machine would not read, and the file may be whole. (A broken zip leads to places before its start.)"""
+    return isinstance(error, OSError) and error.errno not in (None, errno.EINVAL)
+
+
+def _list_folder(folder: Path, parts: Parts, listing: Listing, opened: OpenZips) -> None:
     if len(parts) > DEEPEST_FOLDER:
         listing.refuse(parts, "archive.deep")
         return
@@ -129,43 +159,60 @@ def _list_folder(folder: Path, parts: Parts, listing: Listing) -> None:
     except OSError as error:
         if not parts:  # what the teacher named, and no single student's
             raise
-        listing.refuse(parts, "archive.closed", reason=error.strerror or error)
+        listing.give_up(parts, error)
         return
     for entry in entries:
         below = (*parts, unicodedata.normalize("NFC", entry.name))
         if _LITTER.fullmatch(entry.name):
+            if not _COPIES.fullmatch(entry.name) and _holds_notebooks(entry):
+                listing.hidden.add(below)
             continue
-        # The teacher may link whole folders of students; what lies deeper came from a learner, and a
-        # link of theirs could lead to the solutions, or to somebody else's work.
-        if entry.is_symlink() and (parts or not entry.is_dir()):
-            listing.refuse(below, "archive.link")
-        elif entry.is_dir():
-            listing.folders.append(below)
-            _list_folder(Path(entry), below, listing)
-        elif not entry.is_file():  # a pipe would be waited for
-            listing.refuse(below, "archive.no_file")
-        elif is_zip(entry.name):
-            _list_inner_zip(_Zips(Path(entry)), (), below, listing)
-        else:
-            listing.files.append(File(below, entry.stat().st_mtime, partial(open, entry.path, "rb")))
+        try:
+            _list_entry(entry, below, listing, opened)
+        except OSError as error:
+            listing.give_up(below, error)
+
+
+def _list_entry(entry: os.DirEntry[str], parts: Parts, listing: Listing, opened: OpenZips) -> None:
+    # The teacher may link whole folders of students; what lies deeper came from a learner, and a
+    # link of theirs could lead to the solutions, or to somebody else's work.
+    if entry.is_symlink() and (len(parts) > 1 or not entry.is_dir()):
+        listing.refuse(parts, "archive.link")
+    elif entry.is_dir():
+        listing.folders.append(parts)
+        _list_folder(Path(entry), parts, listing, opened)
+    elif not entry.is_file():  # a pipe would be waited for
+        listing.refuse(parts, "archive.no_file")
+    elif is_zip(entry.name):
+        _list_inner_zip(_Zips(ListedFile.at(Path(entry)), opened), (), parts, listing)
+    else:
+        file = ListedFile.at(Path(entry))
+        listing.files.append(File(parts, file.modified, file.size, file.open))
+
+
+def _holds_notebooks(hidden: os.DirEntry[str], deepest: int = 2) -> bool:
+    """Whether `<notebook>` or `<chapter>/<notebook>` may lie there, where that can be read."""
+    if not hidden.is_dir(follow_symlinks=False):
+        return _may_hold_notebooks(hidden.name)
+    try:
+        with os.scandir(hidden) as entries:
+            return deepest > 0 and any(_holds_notebooks(entry, deepest - 1) for entry in entries)
+    except OSError:
+        return False
+
+
+def _may_hold_notebooks(name: str) -> bool:
+    return is_notebook(name) or is_zip(name)
 
 
 class _Zips:
-    """A zip and the zips inside it, opened when something is read; a few stay open."""
+    """A zip and the zips inside it."""
 
-    def __init__(self, path: Path, *, of_a_class: bool = False) -> None:
-        self._path = path
+    def __init__(self, file: ListedFile, opened: OpenZips, *, of_a_class: bool = False) -> None:
+        self._file = file
+        self._opened = opened
         self._of_a_class = of_a_class
         self._spent: Counter[tuple[int, ...]] = Counter()
-        self.opened = lru_cache(maxsize=OPEN_AT_ONCE)(self._opened)
-
-    def _opened(self, numbers: tuple[int, ...]) -> zipfile.ZipFile:
-        """The zip that is entry `numbers[-1]` of the zip that is …; () is the outermost."""
-        if not numbers:
-            return zipfile.ZipFile(self._path)
-        with self.open(numbers) as file:
-            content = file.read(LIMITS.inner_zip_bytes)  # a larger one is cut, and so is no zip
-        return zipfile.ZipFile(io.BytesIO(content))
 
     def may_list(self, numbers: tuple[int, ...], entries: int) -> bool:
         """Whether so many more entries of the zip `numbers` may be looked at.
@@ -176,9 +223,11 @@ class _Zips:
         self._spent[budget] += entries
         return self._spent[budget] <= LIMITS.zip_entries
 
+    def entries(self, numbers: tuple[int, ...]) -> list[zipfile.ZipInfo]:
+        return self._opened.get(self._file, numbers).infolist()
+
     def open(self, numbers: tuple[int, ...]) -> BinaryIO:
-        outer = self.opened(numbers[:-1])
-        return outer.open(outer.infolist()[numbers[-1]])
+        return self._opened.entry(self._file, numbers)
 
 
 def _list_inner_zip(zips: _Zips, numbers: tuple[int, ...], parts: Parts, listing: Listing) -> None:
@@ -192,19 +241,25 @@ def _list_inner_zip(zips: _Zips, numbers: tuple[int, ...], parts: Parts, listing
         return
     try:
         _list_zip(zips, numbers, parts, listing)
-    except _BROKEN:
-        listing.refuse(parts, "archive.broken", limit=LIMITS.inner_zip_bytes >> 20)
+    except _BROKEN as error:
+        if _is_refusal(error):
+            listing.give_up(parts, error)
+        else:
+            listing.refuse(parts, "archive.broken", limit=LIMITS.inner_zip_bytes >> 20)
 
 
 def _list_zip(zips: _Zips, numbers: tuple[int, ...], parts: Parts, listing: Listing) -> None:
-    entries = zips.opened(numbers).infolist()
+    entries = zips.entries(numbers)
     if not zips.may_list(numbers, len(entries)):
         listing.refuse(parts, "archive.entries", limit=LIMITS.zip_entries)
         return
     for number, (entry, name) in enumerate(zip(entries, _names(entries), strict=True)):
         names = tuple(unicodedata.normalize("NFC", part) for part in name.split("/") if part not in ("", "."))
         below = (*parts, *names)
-        if not names or any(_LITTER.fullmatch(part) for part in names if part != ".."):
+        litter = [place for place, part in enumerate(names) if part != ".." and _LITTER.fullmatch(part)]
+        if litter and not any(map(_COPIES.fullmatch, names)) and _may_hold_notebooks(names[-1]):
+            listing.hidden.add((*parts, *names[: litter[0] + 1]))
+        if litter or not names:
             continue
         if _ABSOLUTE.match(name) or ".." in names:
             listing.refuse(below, "archive.unsafe")
@@ -219,7 +274,8 @@ def _list_zip(zips: _Zips, numbers: tuple[int, ...], parts: Parts, listing: List
         elif is_zip(name):
             _list_inner_zip(zips, (*numbers, number), below, listing)
         else:
-            listing.files.append(File(below, _seconds(entry), partial(zips.open, (*numbers, number))))
+            opened = partial(zips.open, (*numbers, number))
+            listing.files.append(File(below, _seconds(entry), entry.file_size, opened))
 
 
 def _names(entries: list[zipfile.ZipInfo]) -> Iterator[str]:

@@ -10,10 +10,9 @@ import contextlib
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from pathlib import Path
 
-from autograder.archives import File, Listing, Parts, is_zip, list_files
+from autograder.archives import File, LeftOut, Listing, Parts, is_zip, list_files, show
 from autograder.downloads import read_name
 from autograder.errors import UsageError
 from autograder.limits import LIMITS
@@ -50,7 +49,7 @@ class Handed:
     files: tuple[HandedFile, ...] = ()
     flags: tuple[str, ...] = ()  # what a teacher should look at, one sentence each
     run_files: tuple[HandedFile, ...] = ()  # of trained models, see `run_files`
-    refused: tuple[tuple[str, str], ...] = ()  # (a file's name, why it was left out)
+    left_out: tuple[tuple[str, LeftOut], ...] = ()  # (chapter, what); "" where it lies in no chapter's folder
     stamps: tuple[tuple[str, File], ...] = ()  # (chapter, timestamp.txt); none of a learner's own zip or download
 
     def stamp(self, chapter: str) -> Stamp:
@@ -61,7 +60,7 @@ class Handed:
                 with contextlib.suppress(Unreadable, OSError):
                     text = file.read(STAMP_BYTES).decode(errors="replace")
         times = [file.file.modified for file in self.files if file.chapter == chapter]
-        return Stamp(text, datetime.fromtimestamp(max(times), UTC) if times else None)
+        return Stamp(text, max(times, default=None))
 
 
 @dataclass(frozen=True)
@@ -101,8 +100,9 @@ class _Owned:
 
     keys: tuple[str, ...]
     files: list[HandedFile] = field(default_factory=list)
+    bytes: int = 0  # of these files
     run_files: list[HandedFile] = field(default_factory=list)
-    refused: list[tuple[str, str]] = field(default_factory=list)
+    left_out: list[tuple[str, LeftOut]] = field(default_factory=list)
     stamps: list[tuple[str, File]] = field(default_factory=list)
     flags: list[str] = field(default_factory=list)
 
@@ -129,7 +129,7 @@ def collect(path: Path, chapters: Collection[str], recogniser: Recogniser) -> Co
         raise UsageError(say("archive.unreadable", path=error.filename or path, reason=error.strerror)) from None
     except Unreadable as error:
         raise UsageError(str(error)) from None
-    if not listing.files and not listing.folders and not listing.refused:
+    if not listing.files and not listing.folders and not listing.left_out:
         raise UsageError(say("grade.no_students", folder=path))
     return _Sorter(listing, path.is_file(), chapters, recogniser).sorted()
 
@@ -151,11 +151,15 @@ class _Sorter:
         self._owned: dict[str, _Owned] = {}
 
     def sorted(self) -> Collected:
+        """Raises UsageError where a part of the class could not be read."""
         notices, nobodys = [], []
         for folder in self._listing.folders:
             owner = self._owner((*folder, ""))
             if owner and owner.start <= len(folder):
-                self._of(owner)  # also who handed in nothing has a folder
+                owned = self._of(owner)  # also who handed in nothing has a folder
+                if is_notebook(folder[-1]) and owner.start < len(folder):
+                    what = LeftOut(folder, say("collected.folder", path=show(folder)))
+                    owned.left_out.append((self._chapter_around(folder), what))
         for file in self._listing.files:
             owner = self._owner(file.parts)
             if owner:
@@ -164,13 +168,15 @@ class _Sorter:
                 nobodys.append(file.path)
         self._flag_other_folders()
         folders = set(self._listing.folders)
-        for parts, sentence in self._listing.refused:
-            owner = self._owner((*parts, "") if parts in folders else parts)
+        for what in self._listing.left_out:
+            owner = self._owner((*what.parts, "") if what.parts in folders else what.parts)
             if owner:
-                self._of(owner).flags.append(sentence)
-                self._of(owner).refused.append((parts[-1], sentence))
+                self._of(owner).flags.append(what.sentence)
+                self._of(owner).left_out.append((self._chapter_around(what.parts), what))
+            elif what.ours and what.parts in folders:  # of a class, or a part of one: nobody there gets a zero
+                raise UsageError(what.sentence)
             else:
-                notices.append(sentence)
+                notices.append(what.sentence)
         students = {
             student: Handed(
                 student,
@@ -178,11 +184,15 @@ class _Sorter:
                 tuple(owned.files),
                 _some(owned.flags),
                 tuple(owned.run_files),
-                tuple(owned.refused),
+                tuple(owned.left_out),
                 tuple(owned.stamps),
             )
             for student, owned in sorted(self._owned.items())
         }
+        for parts in sorted(self._listing.hidden):
+            owner = self._owner((*parts, ""))
+            if owner and owner.start == len(parts):  # it would be a student's; in a student's own work it is litter
+                notices.append(say("collected.hidden", path=show(parts)))
         if nobodys:
             notices.append(say("collected.nobody", paths=listed(nobodys)))
         return Collected(students, _some(notices))
@@ -266,19 +276,27 @@ class _Sorter:
         """The chapter that a folder's or a zip's name is; "" for none."""
         return self._chapters.get(bare_name(name[:-4] if is_zip(name) else name), "")
 
+    def _chapter_around(self, parts: Parts) -> str:
+        """The innermost chapter that one of the names is; "" for none."""
+        return next(filter(None, map(self._chapter, reversed(parts))), "")
+
     def _add(self, owner: _Owner, file: File) -> None:
         owned = self._of(owner)
         if owner.name == TIMESTAMP_FILE and owner.download is None and not any(map(is_zip, file.parts[owner.start :])):
             owned.stamps += [(chapter, file) for part in file.parts[-2:-1] if (chapter := self._chapter(part))]
-        chapter = next(filter(None, map(self._chapter, reversed(file.parts[:-1]))), "")
+        chapter = self._chapter_around(file.parts[:-1])
         handed = HandedFile(file, owner.name, chapter, bool(chapter), owner.download, owner.upload)
         if run_file_name(owner.name) and len(owned.run_files) < LIMITS.notebooks:
             owned.run_files.append(handed)
         if not is_notebook(owner.name):
             return
-        if len(owned.files) >= LIMITS.notebooks:
-            owned.flags.append(say("collected.many", limit=LIMITS.notebooks))
+        size = min(file.size, LIMITS.notebook_bytes + 1)  # so much is read of it
+        if over := _over(owned, size):
+            owned.flags.append(over)
+            if len(owned.left_out) < LIMITS.notebooks:
+                owned.left_out.append((chapter, LeftOut(file.parts, over)))
             return
+        owned.bytes += size
         owned.files.append(handed if chapter else replace(handed, chapter=self._chapter_of_content(handed)))
 
     def _chapter_of_content(self, handed: HandedFile) -> str:
@@ -288,6 +306,15 @@ class _Sorter:
             with contextlib.suppress(Unreadable, OSError):
                 place = self._recogniser.by_content(handed.read())
         return place.chapter if place else ""
+
+
+def _over(owned: _Owned, size: int) -> str:
+    """Which limit a further notebook of a student would pass; "" for none."""
+    if len(owned.files) >= LIMITS.notebooks:
+        return say("collected.many", limit=LIMITS.notebooks)
+    if owned.bytes + size > LIMITS.notebooks_bytes:
+        return say("collected.large", limit=LIMITS.notebooks_bytes >> 20)
+    return ""
 
 
 def _some(sentences: Iterable[str], shown: int = 20) -> tuple[str, ...]:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import PurePath
 
+from autograder.archives import LeftOut, is_zip
 from autograder.collected import Handed, HandedFile
 from autograder.course import Assignment
 from autograder.notebooks import Unreadable, parse_cells
 from autograder.plaintext import listed
-from autograder.recognise import Place, Recogniser, bare_name
+from autograder.recognise import Place, Recogniser, bare_name, is_notebook
 from autograder.statuses import MISSING, UNGRADED, UNREADABLE, Status
 from autograder.words import say
 
@@ -42,16 +44,18 @@ class _Search:
     def __init__(self, handed: Handed, assignment: Assignment, graded: Collection[str], recogniser: Recogniser) -> None:
         self._assignment = assignment
         self._recogniser = recogniser
-        own = {bare_name(notebook.name) for notebook in assignment.notebooks}
+        self._places: dict[HandedFile, Place | None] = {}  # of files that were looked into
+        self._own = {bare_name(notebook.name) for notebook in assignment.notebooks}
         files = [file for file in handed.files if file.chapter == assignment.name]
-        self._named = [file for file in files if bare_name(file.name) in own]
-        self._others = [file for file in files if bare_name(file.name) not in own]
+        self._named = [file for file in files if bare_name(file.name) in self._own]
+        self._others = [file for file in files if bare_name(file.name) not in self._own]
         # What came in the same download, for another chapter than the one that everybody handed in there.
         self._misplaced = [
             file
             for file in handed.files
             if file.download is not None and not file.in_chapter_folder and file.chapter and file.chapter not in graded
         ]
+        self._left_out = [what for chapter, what in handed.left_out if chapter in ("", assignment.name)]
 
     def all(self) -> Iterator[Found]:
         for notebook in self._assignment.notebooks:
@@ -69,20 +73,27 @@ class _Search:
         return self._others if alone and places == [None] else []
 
     def _place(self, file: HandedFile) -> Place | None:
-        try:
-            return self._recogniser.by_content(file.read()) or self._recogniser.by_name(file.name)
-        except (Unreadable, OSError):
-            return self._recogniser.by_name(file.name)
+        if file not in self._places:
+            self._places[file] = self._recogniser.by_content(_content(file)) or self._recogniser.by_name(file.name)
+        return self._places[file]
 
     def _absent(self, place: Place) -> Found:
-        """No file for it, but perhaps one of another chapter in its place."""
-        message, flags = "", []
+        """No file for it, but perhaps one of another chapter in its place, or one that was left out."""
+        left_out = [what for what in self._left_out if self._may_hold(what, place.notebook)]
+        message, flags = next((what.sentence for what in left_out), ""), []
         for file in [*self._others, *self._misplaced]:
             its = self._place(file)
             if its and its.chapter != place.chapter:
                 flags.append(say("finding.elsewhere", came=file.file.path, place=its, chapter=place.chapter))
                 message = say("finding.missing", notebook=place.notebook, came=file.name, place=its)
-        return Found(place.notebook, message=message, flags=tuple(flags))
+        closed = next((what.sentence for what in left_out if what.ours), "")
+        return Found(place.notebook, None, UNGRADED if closed else MISSING, closed or message, flags=tuple(flags))
+
+    def _may_hold(self, what: LeftOut, notebook: str) -> bool:
+        """Whether what was left out may be the notebook, or a folder or zip with the notebook in it."""
+        if is_notebook(what.name):
+            return bare_name(what.name) not in self._own - {bare_name(notebook)}
+        return what.ours or is_zip(what.name) or not PurePath(what.name).suffix
 
     def _read(self, place: Place, candidates: Sequence[HandedFile]) -> Found:
         """The latest of several files that holds the notebook; where none does, what is wrong with the latest."""

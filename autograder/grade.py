@@ -7,6 +7,7 @@ Chapters that were graded before and are not graded now keep their results, out 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -104,6 +105,8 @@ def grade(
     writes what nbgrader's formgrader needs. `scheduler` is the address of a Dask scheduler whose workers grade,
     instead of `jobs` workers here. Raises UsageError.
     """
+    if submissions.is_dir() and Path(os.path.realpath(out)).is_relative_to(os.path.realpath(submissions)):
+        raise UsageError(say("grade.out_inside", out=out, folder=submissions))
     sandbox = choose_sandbox(unsafe)
     people = read_roster(roster) if roster else []
     readable, broken = course.readable()  # as it is now: it may be edited while we grade

@@ -28,6 +28,8 @@ class Limits:
     integer_bits: int = 1000  # of one whole number: further ones fit no float, and cannot be compared with one
     dict_items: int = 10_000  # of one dict: keys can be made to collide, and then the time grows with the square
     notebook_bytes: int = 32 * MEBI  # a notebook that is handed in
+    notebooks_bytes: int = 256 * MEBI  # all notebooks of one student: further ones are not looked at
+    cells: int = 10_000  # of it: millions of empty ones fit into its bytes
     code_chars: int = 512 << 10  # of its code cells together: reading a mebibyte of code takes half a gibibyte
     notebooks: int = 50  # of one student, copies and attempts included: further ones are not looked at
     run_seconds: float = 120.0  # to load a trained model and to ask it, all together

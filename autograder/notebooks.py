@@ -6,6 +6,7 @@ grading needs nothing of it.
 
 from __future__ import annotations
 
+import functools
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,9 +42,13 @@ def read_cells(path: Path) -> tuple[Cell, ...]:
     return parse_cells(path.read_bytes())
 
 
+@functools.lru_cache(maxsize=1)  # whose it is, whether it can be read, what its code is: all ask in turn
 def parse_cells(content: bytes) -> tuple[Cell, ...]:
     """The cells of a notebook file's bytes, in order. Raises Unreadable, with the reason."""
-    cells = tuple(_cell(cell) for cell in load_notebook(content)["cells"] if isinstance(cell, dict))
+    raw = load_notebook(content)["cells"]
+    if len(raw) > LIMITS.cells:
+        raise Unreadable(say("notebook.cells", limit=LIMITS.cells))
+    cells = tuple(_cell(cell) for cell in raw if isinstance(cell, dict))
     if sum(len(cell.source) for cell in cells if cell.kind == "code") > LIMITS.code_chars:
         raise Unreadable(say("notebook.code", limit=LIMITS.code_chars >> 10))
     return cells

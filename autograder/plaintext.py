@@ -16,6 +16,7 @@ from autograder.words import say
 _ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b\n]*(?:\x07|\x1b\\)|[ -/]*[0-~])")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _HIDING = re.compile("[\ud800-\udfff\u202a-\u202e\u2066-\u2069\u2028\u2029\ufeff\ufffe\uffff]")
+_ODD = re.compile(r"[\x00-\x1f\x7f-\x9f]|\\(?=x[0-9a-f]{2}|u[0-9a-f]{4})")
 _SPACE = re.compile(r"\s+")
 
 
@@ -38,9 +39,10 @@ def one_line(text: str, limit: int | None = None) -> str:
 def identifier(text: str) -> str:
     """A student's or notebook's id with its odd characters spelled out ("\\x00", "\\udc80").
 
-    Other than `plain` it never makes two ids equal by dropping what tells them apart.
+    Other than `plain` it never makes two ids equal: it drops nothing, and a backslash that begins what only
+    looks spelled out is itself spelled out (any other stays, as in DOMAIN\\kim). So never apply it twice.
     """
-    spelled = _CONTROL.sub(lambda match: f"\\x{ord(match[0]):02x}", text.replace("\t", "\\t").replace("\n", "\\n"))
+    spelled = _ODD.sub(lambda match: f"\\x{ord(match[0]):02x}", text)
     return _HIDING.sub(lambda match: f"\\u{ord(match[0]):04x}", spelled)
 
 

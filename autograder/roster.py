@@ -132,7 +132,7 @@ def _joined(one: Handed | None, other: Handed) -> Handed:
         files=(*one.files, *other.files),
         flags=(*one.flags, *other.flags),
         run_files=(*one.run_files, *other.run_files),
-        refused=(*one.refused, *other.refused),
+        left_out=(*one.left_out, *other.left_out),
         stamps=(*one.stamps, *other.stamps),
     )
 

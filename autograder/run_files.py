@@ -49,7 +49,10 @@ def run_of(handed: Handed, chapter: str) -> RunFiles:
     for file in sorted(handed.run_files, key=lambda file: (file.upload, file.file.modified)):
         if file.chapter in ("", chapter):
             folders[file.file.parts[:-1]][run_file_name(file.name)] = file
-    refused = [sentence for name, sentence in handed.refused if run_file_name(name)]
+    closed = [what.sentence for its, what in handed.left_out if what.ours and its in ("", chapter)]
+    if closed and all(len(found) < len(NAMES) for found in folders.values()):
+        return RunFiles(fault=closed[0], status=UNGRADED)
+    refused = [what.sentence for _, what in handed.left_out if run_file_name(what.name)]
     if not folders:
         return RunFiles(fault=refused[0], status=FAILED) if refused else RunFiles(fault=say("run.none"))
     newest = {folder: max(file.file.modified for file in found.values()) for folder, found in folders.items()}

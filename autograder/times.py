@@ -42,7 +42,7 @@ class Stamp:
     """What a submission itself tells of its time."""
 
     text: str | None = None  # of timestamp.txt
-    file_time: datetime | None = None  # of its latest notebook file
+    modified: float | None = None  # of its latest notebook file, in seconds since 1970
 
 
 class NotATime(ValueError):
@@ -78,10 +78,10 @@ def handed_in(row: str | None, stamp: Stamp, policy: Policy, now: datetime) -> t
             return parse_time(row, policy.zone, now), ""
         if stamp.text is not None:
             return parse_time(stamp.text, UTC, now), ""
+        if policy.file_times and stamp.modified is not None:
+            return _time_of_file(stamp.modified, now), ""
     except NotATime as error:
         return None, say("times.nonsense", reason=error)
-    if policy.file_times and stamp.file_time:
-        return stamp.file_time, ""
     return None, say("times.unknown")
 
 
@@ -108,6 +108,19 @@ def parse_time(text: str, zone: tzinfo | None, now: datetime) -> datetime:
         if zone is None:
             raise NotATime(say("times.no_zone", text=shown))
         time = time.replace(tzinfo=zone)
+    return _possible(time, shown, now)
+
+
+def _time_of_file(modified: float, now: datetime) -> datetime:
+    """A file's own time. Raises NotATime; many a zip says 1980 for want of a clock."""
+    try:
+        time = datetime.fromtimestamp(modified, UTC)
+    except (ValueError, OverflowError, OSError):
+        raise NotATime(say("times.no_calendar")) from None
+    return _possible(time, time.isoformat(" ", "minutes"), now)
+
+
+def _possible(time: datetime, shown: str, now: datetime) -> datetime:
     if not EARLIEST <= time <= now + timedelta(days=1):
         raise NotATime(say("times.impossible", text=shown))
     return time

@@ -9,6 +9,7 @@ from __future__ import annotations
 WORDS = {
     # notebooks and courses
     "notebook.large": "the file is larger than {limit} MiB: clear its outputs and hand it in again",
+    "notebook.cells": "it has more than {limit} cells",
     "notebook.code": "its cells hold more than {limit} KiB of code",
     "notebook.empty": "the file is empty",
     "notebook.conflict": "the file holds merge-conflict markers (<<<<<<<)",
@@ -63,13 +64,17 @@ WORDS = {
     "archive.locked": "'{path}' was left out: it is locked by a password",
     "archive.deep": "'{path}' was left out: it lies too deep",
     "archive.closed": "'{path}' cannot be read here: {reason}",
+    "archive.replaced": "it is not the file any more that was there when grading began",
     "archive.broken": "'{path}' was left out: the zip is damaged, or larger than {limit} MiB",
     "archive.entries": "'{path}' was left out: the zip holds more than {limit} files",
     "archive.damaged": "{path} cannot be read: the zip is damaged",
     "collected.nobody": "Not graded, because nothing says whose it is: {paths}",
     "collected.more_flags": "and {count} more of this kind",
     "collected.many": "more than {limit} notebooks came: the others were not looked at",
+    "collected.large": "more than {limit} MiB of notebooks came: the others were not looked at",
     "collected.no_chapter": "the folder '{folder}' is no chapter of this course: nothing in it was graded",
+    "collected.hidden": "'{path}' was left out, for the dot in front of its name: rename it if it is a student's",
+    "collected.folder": "'{path}' is a folder and no notebook",
     "csv.no_file": "{path} cannot be read: {reason}.",
     "csv.encoding": "{path} is a table in an encoding that cannot be told: save it as CSV in UTF-8.",
     "roster.column": "{path} does not say who is in the class: it needs a column 'student'. Found: {found}.",
@@ -190,6 +195,7 @@ WORDS = {
     "grade.no_sandbox": "Learners' code is only run in a sandbox, and this machine has none: {reason}. "
     "To run it all the same, with limits alone, say --unsafe.",
     "grade.out_is_file": "{out} is a file: name a folder for the results with --out.",
+    "grade.out_inside": "{out} lies inside {folder}, and would be graded as a student's: name a folder outside it with --out.",
     "grade.no_out": "The folder {out} cannot be made: {reason}. Name another with --out.",
     "grade.changed.one": "{chapters} changed after a submission of it was graded. To see who would gain or lose points, "
     "before anything is written: the same command with --regrade.",
@@ -257,6 +263,7 @@ Times of handing in come from --times, else from nbgrader's timestamp.txt beside
     "times.unknown": "No late mark: nothing tells when this was handed in.",
     "times.not_a_time": "'{text}' is not a date and time with a zone",
     "times.no_zone": "'{text}' has no time zone, and the policy names none",
+    "times.no_calendar": "the file's own time stands in no calendar",
     "times.impossible": "nobody can have handed this in at '{text}'",
     "late.sentence": "Handed in at {time}, {late} after the due date: {percent} % of the points are taken off.",
     "late.free": "Handed in at {time}, {late} after the due date. It costs you nothing.",

@@ -298,6 +298,9 @@ def test_a_sample_class_is_graded_as_its_makers_meant_it(course, sandbox, capsys
         (["grade", "class", "--roster", "nowhere.csv"], "nowhere.csv"),
         (["grade", "class", "--roster", "file"], "needs a column 'student'"),
         (["grade", "class", "--out", "file"], "file"),
+        (["grade", "class", "--out", "class"], "lies inside class"),
+        (["grade", "class", "--out", "link/../class/results"], "lies inside class"),
+        (["grade", "link", "--out", "class/results"], "lies inside link"),
         (["release", "99_none"], "99_none"),
         (["sample", "solutions"], "solutions"),
     ],
@@ -306,6 +309,7 @@ def test_a_wrong_use_gets_one_clear_sentence(course, capsys, arguments, words):
     (course / "empty").mkdir()
     (course / "file").write_text("not a folder")
     hand_in(course / "class", "kim")
+    (course / "link").symlink_to("class")
     assert words in fails(capsys, *arguments)
 
 

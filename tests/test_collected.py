@@ -6,15 +6,19 @@ import dataclasses
 import io
 import json
 import os
+import resource
+import threading
 import unicodedata
 import zipfile
 
 import pytest
 from made_up import handed_in, make_two_chapters, notebook, word_cells
 
-from autograder import archives
+from autograder import archives, open_zips
 from autograder.collected import HandedFile, collect
 from autograder.errors import UsageError
+from autograder.listed_files import ListedFile
+from autograder.open_zips import OPEN_AT_ONCE
 from autograder.recognise import Recogniser
 from autograder.submission import read_submission
 
@@ -252,6 +256,27 @@ def test_a_file_that_is_nobodys_is_said_and_the_rest_goes_on(tmp_path, read):
     assert notice.endswith("stray.ipynb")
 
 
+@pytest.mark.parametrize(
+    "name", [".park/01_numbers/numbers.ipynb", ".park/numbers.ipynb", ".park/01_numbers.zip", "handed in/.park/x.ipynb"]
+)
+@pytest.mark.parametrize("as_zip", [False, True], ids=["folder", "zip"])
+def test_who_has_a_hidden_folder_is_not_lost_in_silence(tmp_path, read, name, as_zip):
+    around = name.partition(".park")[0]
+    form = {**{f"{around}{plain}": content for plain, content in PLAIN.items()}, name: ANSWERED}
+    path = tmp_path / "class.zip"
+    path = path.write_bytes(packed(form)) and path if as_zip else write(tmp_path / "class", form)
+    found, (notice,) = read(path)
+    assert {student for student, _ in found} == {"kim", "lee"}
+    assert notice.startswith(f"'{around}.park'")
+
+
+def test_a_hidden_folder_of_anything_else_is_no_news(tmp_path, read):
+    form = {".git/config": b"", ".git/objects/ab/cd": b"", "kim/.git/x.ipynb": OTHER, "._lee.zip": b"\0\5\x16"}
+    found, notices = read(write(tmp_path / "class", {**PLAIN, **form}))
+    assert {student for student, _ in found} == {"kim", "lee"}
+    assert notices == found["kim", "01_numbers"].flags == ()
+
+
 # Zips that learners pack
 
 
@@ -339,7 +364,8 @@ def test_a_thousand_refusals_are_told_in_a_few_sentences(tmp_path, read):
 
 
 def test_an_inner_zip_is_not_taken_into_memory_whatever_its_size(tmp_path, read, monkeypatch):
-    monkeypatch.setattr(archives, "LIMITS", dataclasses.replace(archives.LIMITS, inner_zip_bytes=1000))
+    for module in (archives, open_zips):
+        monkeypatch.setattr(module, "LIMITS", dataclasses.replace(module.LIMITS, inner_zip_bytes=1000))
     inner = packed({"01_numbers/numbers.ipynb": ANSWERED + b" " * 1000})
     found, _ = read(write(tmp_path / "class", {**PLAIN, "park/a.zip": packed({"b.zip": inner})}))
     assert "larger than" in found["park", "01_numbers"].flags[0]
@@ -402,6 +428,42 @@ def test_students_may_have_any_name(tmp_path, read, student):
     assert content_of(found, student) == ANSWERED
 
 
+@pytest.fixture
+def twenty_more_files():
+    """Only so many files more than now may be open."""
+    held = [os.open(os.devnull, os.O_RDONLY) for _ in range(20)]
+    for descriptor in held:
+        os.close(descriptor)
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(held) + 1, before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_NOFILE, before)
+
+
+def test_a_class_may_have_more_zips_than_a_process_may_have_open_files(tmp_path, read, twenty_more_files):
+    form = {f"{number}.zip": packed({"01_numbers/numbers.ipynb": ANSWERED}) for number in range(40)}
+    found, _ = read(write(tmp_path / "class", form))
+    assert [content_of(found, student) for student, _ in found] == [ANSWERED] * 40
+    assert {submission.flags for submission in found.values()} == {()}
+
+
+def test_a_zip_that_this_machine_cannot_open_is_not_called_damaged(tmp_path, read, monkeypatch):
+    def refuse(self):
+        raise OSError(24, "Too many open files")
+
+    monkeypatch.setattr(ListedFile, "open", refuse)
+    found, _ = read(write(tmp_path / "class", {"park/work.zip": packed({"numbers.ipynb": ANSWERED})}), ["01_numbers"])
+    assert "cannot be read here: Too many open files" in found["park", "01_numbers"].flags[0]
+
+
+def test_a_zip_that_points_before_its_start_is_damaged(tmp_path, read):
+    content = bytearray(packed({"01_numbers/numbers.ipynb": ANSWERED}))
+    end = content.rindex(b"PK\x05\x06")
+    content[end + 16 : end + 20] = (0x7FFFFFFF).to_bytes(4, "little")  # where the list of its entries begins
+    found, _ = read(write(tmp_path / "class", {"park/work.zip": bytes(content), **PLAIN}))
+    assert "damaged" in str(found["park", "01_numbers"])
+
+
 # Folders
 
 
@@ -447,6 +509,70 @@ def test_a_pipe_is_not_waited_for(tmp_path, read):
     assert content_of(found, "park") is None
 
 
+def put_a_link(path, course):
+    path.symlink_to(course.root / "solutions" / "01_numbers" / "numbers.ipynb")
+
+
+def put_a_pipe(path, course):
+    os.mkfifo(path)
+    threading.Thread(target=lambda: path.open("wb").close(), daemon=True).start()  # who would wait reads the end
+
+
+def put_another_file(path, course):
+    path.write_bytes(OTHER)
+
+
+def put_a_link_for_its_folder(path, course):
+    path.parent.rmdir()
+    path.parent.symlink_to(course.root / "solutions" / "01_numbers")
+
+
+@pytest.mark.parametrize("put", [put_a_link, put_a_pipe, put_another_file, put_a_link_for_its_folder])
+def test_what_took_a_files_place_while_the_class_was_graded_is_not_read(tmp_path, course, put):
+    folder = write(tmp_path / "class", {"park/01_numbers/numbers.ipynb": ANSWERED})
+    recogniser = Recogniser(course.readable()[0].values())
+    park = collect(folder, course.chapters, recogniser).students["park"]
+    path = folder / "park" / "01_numbers" / "numbers.ipynb"
+    path.rename(tmp_path / "aside")  # so that its number on the disk is not given away
+    put(path, course)
+    submission = read_submission(park, course.assignment("01_numbers"), ["01_numbers"], recogniser)
+    ((_, status, message),) = submission.absent
+    assert status == "ungraded"
+    assert "not the file any more" in message
+
+
+def link_for(path, other):
+    path.unlink()
+    path.symlink_to(other)
+
+
+def write_over(path, other):
+    path.write_bytes(other.read_bytes())
+
+
+def write_over_unseen(path, other):
+    before = path.stat()
+    path.write_bytes(packed({}).ljust(before.st_size, b"\0"))
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+@pytest.mark.parametrize("put", [link_for, write_over, write_over_unseen])
+def test_what_took_a_zips_place_while_the_class_was_graded_is_not_read(tmp_path, course, put):
+    names = ["park.zip", *(f"{number} later.zip" for number in range(OPEN_AT_ONCE))]
+    folder = write(tmp_path / "class", {name: packed({"01_numbers/numbers.ipynb": ANSWERED}) for name in names})
+    recogniser = Recogniser(course.readable()[0].values())
+    students = collect(folder, course.chapters, recogniser).students
+    (tmp_path / "other.zip").write_bytes(packed({"01_numbers/numbers.ipynb": OTHER}))
+    for name in names:
+        put(folder / name, tmp_path / "other.zip")
+    submissions = [
+        read_submission(handed, course.assignment("01_numbers"), ["01_numbers"], recogniser)
+        for handed in students.values()
+    ]
+    assert not any(dict(submission.files)["numbers"] == OTHER for submission in submissions)
+    assert {status for submission in submissions for _, status, _ in submission.absent} & {"ungraded", "unreadable"}
+
+
 def test_a_file_that_this_machine_cannot_read_is_no_fault_of_the_learners(tmp_path, read, monkeypatch):
     folder = write(tmp_path / "class", PLAIN)
 
@@ -460,19 +586,90 @@ def test_a_file_that_this_machine_cannot_read_is_no_fault_of_the_learners(tmp_pa
     assert "Permission denied" in message
 
 
-def test_a_folder_that_this_machine_cannot_read_is_flagged_and_the_rest_goes_on(tmp_path, read, monkeypatch):
-    folder = write(tmp_path / "class", {**PLAIN, "park/01_numbers/numbers.ipynb": ANSWERED})
-    scandir = os.scandir
+@pytest.fixture
+def close(monkeypatch):
+    """Make folders whose path ends so unreadable, also to a root who may read everything."""
 
-    def refuse(path):
-        if str(path).endswith("park"):
-            raise PermissionError(13, "Permission denied")
-        return scandir(path)
+    def close(end):
+        scandir = os.scandir
 
-    monkeypatch.setattr(os, "scandir", refuse)
-    found, _ = read(folder)
+        def refuse(path):
+            if str(path).endswith(end):
+                raise PermissionError(13, "Permission denied")
+            return scandir(path)
+
+        monkeypatch.setattr(os, "scandir", refuse)
+
+    return close
+
+
+@pytest.mark.parametrize("end", ["park", "01_numbers/deeper", "park/01_numbers"])
+def test_a_folder_that_this_machine_cannot_read_is_no_fault_of_the_learners(tmp_path, read, close, end):
+    files = {"park/01_numbers/deeper/numbers.ipynb": ANSWERED, "park/02_words/shout.ipynb": SHOUT}
+    folder = write(tmp_path / "class", {**PLAIN, **files})
+    close(end)
+    found, _ = read(folder, ["01_numbers", "02_words"])
     assert "Permission denied" in found["park", "01_numbers"].flags[0]
+    ((_, status, message),) = found["park", "01_numbers"].absent
+    assert status == "ungraded"
+    assert "Permission denied" in message
+    if end == "park":
+        assert [status for _, status, _ in found["park", "02_words"].absent] == ["ungraded"] * 2
+    else:
+        assert found["park", "02_words"].absent == ()
     assert content_of(found, "kim") == ANSWERED
+
+
+def test_a_file_that_goes_while_the_class_is_listed_stops_nobody(tmp_path, read, monkeypatch):
+    folder = write(tmp_path / "class", {**PLAIN, "park/01_numbers/numbers.ipynb": ANSWERED})
+    at = ListedFile.at
+
+    def gone(path):
+        if "park" in path.parts:
+            raise FileNotFoundError(2, "No such file or directory")
+        return at(path)
+
+    monkeypatch.setattr(ListedFile, "at", gone)
+    found, _ = read(folder)
+    assert found["park", "01_numbers"].absent[0][1] == "ungraded"
+    assert content_of(found, "kim") == ANSWERED
+
+
+def test_a_part_of_the_class_that_cannot_be_read_is_no_class_of_zeros(tmp_path, read, close):
+    folder = write(tmp_path / "class", {**PLAIN, "02_words/kim/shout.ipynb": SHOUT})
+    close("class/02_words")
+    with pytest.raises(UsageError, match="Permission denied"):
+        read(folder)
+
+
+def a_link(path):
+    path.symlink_to("/nowhere")
+
+
+def a_broken_zip(path):
+    path.with_name("work.zip").write_bytes(b"no zip")
+
+
+@pytest.mark.parametrize(
+    ("put", "words"),
+    [(a_link, "a link"), (os.mkfifo, "no ordinary file"), (os.mkdir, "a folder"), (a_broken_zip, "zip")],
+)
+def test_who_handed_in_what_cannot_be_taken_is_told_what_it_was(tmp_path, read, put, words):
+    folder = write(tmp_path / "class", {**PLAIN, "park/01_numbers/notes.txt": b""})
+    put(folder / "park" / "01_numbers" / "numbers.ipynb")
+    found, _ = read(folder)
+    ((_, status, message),) = found["park", "01_numbers"].absent
+    assert status == "missing"
+    assert words in message
+
+
+def test_what_was_left_out_and_is_no_notebook_is_no_reason_why_one_is_missing(tmp_path, read):
+    folder = write(tmp_path / "class", {**PLAIN, "park/02_words/shout.ipynb": SHOUT})
+    (folder / "park" / "02_words" / "data.csv").symlink_to("/nowhere")
+    (folder / "park" / "02_words" / "shout (1).ipynb").symlink_to("/nowhere")
+    found, _ = read(folder)
+    assert dict(found["park", "02_words"].files) == {"shout": SHOUT, "whisper": None}
+    assert found["park", "02_words"].absent == ()  # nothing to say but that whisper.ipynb did not come
 
 
 def test_folders_without_end_are_left_out(tmp_path, read):

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import os
+import time
 import unicodedata
+import zipfile
+from dataclasses import replace
 
 import pytest
-from made_up import handed_in, make_two_chapters, notebook, word_cells
+from made_up import handed_in, make_two_chapters, notebook, own_cell, word_cells
 
+from autograder import notebooks
 from autograder.__main__ import main
 from autograder.collected import HandedFile, collect
 from autograder.intake import make_plan
+from autograder.limits import LIMITS
 from autograder.notebooks import Unreadable, parse_cells
 from autograder.recognise import Recogniser, bare_name
 from autograder.submission import read_submission
@@ -229,6 +235,36 @@ def test_a_folder_full_of_copies_is_not_read_without_end(read):
     assert "more than 50" in submission.flags[0]
 
 
+def test_a_folder_full_of_large_copies_is_not_read_without_end(read, monkeypatch):
+    files = {f"01_numbers/numbers ({n}).ipynb": ANSWERED for n in range(9)}
+    monkeypatch.setattr("autograder.collected.LIMITS", replace(LIMITS, notebooks_bytes=3 * len(ANSWERED)))
+    asked = []
+    read_one = HandedFile.read
+    monkeypatch.setattr(HandedFile, "read", lambda self: asked.append(self) or read_one(self))
+    submission = read(files)
+    assert submission.files == (("numbers", ANSWERED),)
+    assert "MiB of notebooks came" in submission.flags[0]
+    assert len(set(asked)) == 3
+
+
+def test_whose_notebook_was_one_too_many_is_told_so(read):
+    submission = read({f"00/{n}.ipynb": SHOUT for n in range(50)} | {"01_numbers/numbers.ipynb": ANSWERED})
+    assert submission.files == (("numbers", None),)
+    ((_, _, message),) = submission.absent
+    assert "more than 50 notebooks came" in message
+
+
+def test_what_is_left_of_a_zip_s_promise_is_not_read(read):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr("01_numbers/numbers.ipynb", ANSWERED)
+    small = (10).to_bytes(4, "little")
+    content = buffer.getvalue().replace(len(ANSWERED).to_bytes(4, "little"), small)
+    ((_, status, message),) = read({"work.zip": content}).absent
+    assert status == "unreadable"
+    assert "damaged" in message
+
+
 # Content
 
 NOT_NOTEBOOKS = {
@@ -313,6 +349,32 @@ def test_what_other_editors_write_makes_no_difference(course, edit):
 def test_an_unknown_major_version_is_said(version):
     with pytest.raises(Unreadable, match="format"):
         parse_cells(edited(lambda book: book.update(nbformat=version)))
+
+
+def test_millions_of_cells_are_not_looked_at_one_by_one():
+    content = b'{"nbformat": 4, "cells": [' + b",".join([b"{}"] * 1_000_000) + b"]}"
+    started = time.monotonic()
+    with pytest.raises(Unreadable, match="more than 10000 cells"):
+        parse_cells(content)
+    assert time.monotonic() - started < 2  # about 0.2 on a quiet machine, and 4 for all the cells
+
+
+def test_a_notebook_is_read_once_for_all_that_is_asked_of_it(read, monkeypatch):
+    asked = []
+    monkeypatch.setattr(notebooks, "load_notebook", lambda content: asked.append(content) or json.loads(content))
+    own = {"cells": [own_cell("x = 1")], "nbformat": 4, "a learner's": "of no other test"}
+    content = json.dumps(own).encode()
+    assert read({"01_numbers/numbers.ipynb": content}).files == (("numbers", content),)
+    assert asked.count(content) == 1
+
+
+def test_a_notebook_that_is_none_of_those_asked_for_is_looked_into_once(read, monkeypatch):
+    asked = []
+    read_one = HandedFile.read
+    monkeypatch.setattr(HandedFile, "read", lambda self: asked.append(self) or read_one(self))
+    submission = read({"02_words/homework.ipynb": ANSWERED}, "02_words")
+    assert dict(submission.files) == {"shout": None, "whisper": None}
+    assert len(asked) == 1
 
 
 def test_a_file_of_gigabytes_is_unreadable_and_is_not_read_whole(read, tmp_path):

@@ -191,7 +191,7 @@ def why_unreadable(source, content):
 
 @pytest.mark.parametrize("odd", ODD, ids=lambda odd: json.dumps(odd)[:12])
 def test_whatever_stands_in_a_file_in_the_place_of_something_it_is_read_or_unreadable(source, odd, tmp_path):
-    recogniser = Recogniser(make_course(tmp_path / "course"))
+    recogniser = Recogniser(make_course(tmp_path / "course").readable()[0].values())
     content = handed_in(double=ANSWER, after=(own_cell("x = 1"),))
     for path in places_in(json.loads(content)):
         changed = with_odd(content, path, odd)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 
 import pytest
@@ -39,11 +40,25 @@ def test_one_line_is_one_line_of_the_length_it_may_have():
 
 
 @pytest.mark.parametrize(
-    ("first", "second"), [("a\x00b", "ab"), ("a\nb", "a b"), ("a\udc80", "a\udc81"), ("a", "a\u202e")]
+    ("first", "second"),
+    [
+        *(("a\x00b", "ab"), ("a\nb", "a b"), ("a\udc80", "a\udc81"), ("a", "a\u202e"), ("a\x01", r"a\x01")),
+        *(("a\tb", r"a\tb"), ("\udc80", r"\udc80"), (r"\x01", r"\x5cx01"), ("\\\x01", r"\\x01")),
+    ],
 )
 def test_two_ids_never_become_one(first, second):
     assert identifier(first) != identifier(second)
     assert identifier(first).isprintable()
+
+
+def test_no_two_of_many_odd_ids_become_one():
+    ids = ["".join(letters) for length in range(6) for letters in itertools.product("\\x05c\x05", repeat=length)]
+    assert len(set(map(identifier, ids))) == len(ids)
+
+
+@pytest.mark.parametrize("usual", ["20231234", "Kim Minji_1234567", "이름, 학생", r"DOMAIN\kim", r"uni\tom", "=1+1"])
+def test_a_usual_id_stays_as_it_is(usual):
+    assert identifier(usual) == usual
 
 
 @pytest.mark.parametrize(("value", "written"), [(3.0, "3"), (2.5, "2.5"), (5 / 6, "0.83"), (10.0, "10"), (-0.0, "0")])

@@ -7,6 +7,7 @@ import json
 import os
 import sqlite3
 import zipfile
+from pathlib import Path
 
 import pytest
 from conftest import ROOT
@@ -16,8 +17,10 @@ from test_run_grading import LINES, MODEL, SIZES, files
 from autograder.__main__ import main
 from autograder.attempts import Attempts
 from autograder.check import check_notebook, report
+from autograder.collected import collect
 from autograder.course import Course
-from autograder.run_files import CONFIG, METRICS, NAMES, WEIGHTS, run_file_name
+from autograder.recognise import Recogniser
+from autograder.run_files import CONFIG, METRICS, NAMES, WEIGHTS, run_file_name, run_of
 
 RUN_CELL = "from autograder.run_grading import run_fault\n\nfault = run_fault('{check}')\nassert not fault, fault\n"
 CHECKS = {"test_run": 1, "test_run_5_digits": 2, "test_run_12_digits": 3}
@@ -129,6 +132,23 @@ def test_the_learners_page_tells_what_the_run_can(graded):
     assert "hand in the folder <code>run</code>" in page
     page = (graded[1] / "feedback" / "two_runs" / "01_numbers.html").read_text(encoding="utf-8")
     assert "2 runs were handed in" in page
+
+
+def test_a_run_that_may_lie_where_this_machine_cannot_read_is_no_zero(course, tmp_path, monkeypatch):
+    write(tmp_path / "class" / "kim" / "01_numbers" / "run", dict(files().files))
+    write(tmp_path / "class" / "kim" / "01_numbers", {METRICS: b"{}"})
+    scandir = os.scandir
+
+    def refuse(path):
+        if Path(path).name == "run":
+            raise PermissionError(13, "Permission denied")
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    kim = collect(tmp_path / "class", course.chapters, Recogniser(course.readable()[0].values())).students["kim"]
+    run = run_of(kim, "01_numbers")
+    assert run.status.name == "ungraded"
+    assert "Permission denied" in run.fault
 
 
 def test_a_run_that_is_graded_is_known_the_next_time_and_a_changed_one_is_not(course, graded, tmp_path, capsys):

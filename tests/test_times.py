@@ -58,7 +58,7 @@ def test_timestamp_txt_is_read_as_nbgrader_reads_it():
 
 
 def test_a_nonsense_timestamp_is_a_warning_and_no_time():
-    time, warning = found(Stamp("\ufffd garbage \x1b[31m", NOW), file_times=True)
+    time, warning = found(Stamp("\ufffd garbage \x1b[31m", NOW.timestamp()), file_times=True)
     assert time is None
     assert "garbage" in warning
     assert "\x1b" not in warning
@@ -70,10 +70,28 @@ def test_the_teacher_s_table_goes_before_a_file_that_a_learner_may_have_packed()
 
 
 def test_a_file_s_own_time_counts_only_where_the_policy_says_so():
-    stamp = Stamp(file_time=datetime(2026, 10, 3, tzinfo=UTC))
+    moment = datetime(2026, 10, 3, tzinfo=UTC)
+    stamp = Stamp(modified=moment.timestamp())
     assert found(stamp)[0] is None
     assert "nothing tells" in found(stamp)[1]
-    assert found(stamp, file_times=True) == (stamp.file_time, "")
+    assert found(stamp, file_times=True) == (moment, "")
+
+
+@pytest.mark.parametrize(
+    ("modified", "words"),
+    [
+        (datetime(1980, 1, 1, tzinfo=UTC).timestamp(), "1980-01-01"),  # of a zip without a clock
+        (datetime(2099, 1, 1, tzinfo=UTC).timestamp(), "2099-01-01"),
+        (0.0, "1970"),
+        (3e11, "no calendar"),
+        (-1e18, "no calendar"),
+    ],
+)
+def test_a_file_s_own_time_may_be_nonsense_too(modified, words):
+    time, warning = found(Stamp(modified=modified), file_times=True)
+    assert time is None
+    assert words in warning
+    assert "nothing tells" in found(Stamp(modified=modified))[1]  # and is nothing to speak of where it does not count
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp949"])
