@@ -72,7 +72,8 @@ def test_an_answer_with_several_checks_is_put_to_the_probes_once(tmp_path, warm,
     asked = []
     monkeypatch.setattr("autograder.hints.find_mistake", lambda answer, *_: asked.append(answer.__name__))
     (source,) = Course(tmp_path).assignment("01_numbers").notebooks
-    plan = make_plan(source, parse_cells(handed_in(double="def double(x):\n    return 3 * x")))
+    wrong = notebook(answer_cell("double", "def double(x):\n    return 3 * x"), *checks)
+    plan = make_plan(source, parse_cells(json.dumps(wrong).encode()))
     with Examination(plan, source.exercises, partial(connect, warm.start, False)) as examination:
         examination.run()
     assert [result.status for result in examination.results.values()] == ["failed", "failed"]
