@@ -118,6 +118,14 @@ def test_a_figure_has_the_colours_of_its_page(browser, site, pages):
     assert inks["light"] != inks["dark"]
 
 
+def test_a_root_ends_with_what_it_holds(browser, site):
+    ends = "[...document.querySelectorAll('msqrt')].map(r => [r, r.lastElementChild].map(e => e.getBoundingClientRect().right))"
+    with window(browser) as context, reading(context, site, "book/04_scaling.html") as page:
+        found = page.evaluate(ends)
+        assert len(found) > 3
+        assert not [pair for pair in found if abs(pair[0] - pair[1]) > 1]
+
+
 def test_what_scrolls_on_a_phone_can_be_reached_with_the_keyboard(browser, site, pages):
     name = next(name for name, page in pages.items() if page.select("table.table"))
     with window(browser, width=PHONE) as context, reading(context, site, name) as page:

