@@ -56,8 +56,8 @@ def watched(chapter: str, notebook: SourceNotebook, saves: int) -> tuple[int, li
             began = time.perf_counter()
             watching.look(began)
             taken.append(time.perf_counter() - began)
-            time.sleep(6 if number == 0 else 1)  # while a learner thinks, the next process starts
-        assert watching.checked is not None
+            assert watching.checked is not None
+            time.sleep(5 if watching.checked.with_torch else 1)  # while a learner thinks, the next process starts
         return watching.checked.right, taken[1:]
 
 
