@@ -51,9 +51,7 @@ class Examination:
         self._troubles: dict[str, Trouble] = {}  # exercise -> the error its cell raised
         self._stopped: dict[str, Stopped] = {}  # exercise -> why its cell never came to an end
         self._named: dict[str, str] = {}  # exercise -> the mistake that its check named
-        self._recognised: dict[
-            str, hints.Mistake | None
-        ] = {}  # exercise -> the mistake that its answer makes on the probes
+        self._recognised: dict[str, hints.Mistake | None] = {}  # exercise -> what its answer shows in this process
         self._namespace: dict[str, Any] = {"__name__": "__main__"}
         self._began = time.monotonic()
         self._saw_hidden = False  # whether the learner's process was called by a hidden test
@@ -135,6 +133,7 @@ class Examination:
             self._link = self.start()
             self._link.until = self._began + LIMITS.submission_seconds
             self._saw_hidden = False
+            self._recognised.clear()  # what an answer shows may come from what the last process has seen
             for step in list(self._ran):
                 try:
                     self._run_cell(self._link, step)

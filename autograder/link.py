@@ -281,7 +281,7 @@ class Link:
             code = self.process.wait()
             if code == -signal.SIGXCPU:
                 return Stopped(TIMEOUT, say("link.cpu", seconds=LIMITS.cpu_seconds))
-            if code == -signal.SIGKILL:  # not by us, nor by itself: the first process of a namespace cannot
+            if code == -signal.SIGKILL:  # not by us; a forked one cannot do it itself either
                 return Stopped(MEMORY, say("link.killed"))
         return Stopped(DIED, say("link.died"))
 

@@ -64,20 +64,28 @@ def test_a_known_mistake_is_named_to_the_learner(graded):
     assert "You square x" in exercise.message
 
 
-def test_an_answer_with_several_checks_is_put_to_the_probes_once(tmp_path, warm, monkeypatch):
+HIDDEN = "### BEGIN HIDDEN TESTS\nassert double(3) == 6\n### END HIDDEN TESTS\n"
+
+
+@pytest.mark.parametrize(
+    ("first", "processes"), [("assert double(2) == 4", 1), (f"assert double(2) == 6\n{HIDDEN}", 2)], ids=["one", "anew"]
+)
+def test_an_answer_with_several_checks_is_put_to_the_probes_once_in_each_process(
+    tmp_path, warm, monkeypatch, first, processes
+):
     folder = tmp_path / "solutions" / "01_numbers"
     folder.mkdir(parents=True)
-    checks = [check_cell(name, "assert double(2) == 4") for name in ("test_double", "test_double_again")]
+    checks = [check_cell("test_double", first), check_cell("test_double_again", "assert double(2) == 4")]
     (folder / "numbers.ipynb").write_text(json.dumps(notebook(answer_cell("double", RIGHT), *checks)), encoding="utf-8")
     asked = []
-    monkeypatch.setattr("autograder.hints.find_mistake", lambda answer, *_: asked.append(answer.__name__))
+    monkeypatch.setattr("autograder.hints.find_mistake", lambda *_: asked.append(examination._link.process))
     (source,) = Course(tmp_path).assignment("01_numbers").notebooks
     wrong = notebook(answer_cell("double", "def double(x):\n    return 3 * x"), *checks)
     plan = make_plan(source, parse_cells(json.dumps(wrong).encode()))
     with Examination(plan, source.exercises, partial(connect, warm.start, False)) as examination:
         examination.run()
     assert [result.status for result in examination.results.values()] == ["failed", "failed"]
-    assert asked == ["double"]
+    assert len(set(map(id, asked))) == len(asked) == processes
 
 
 def test_a_hidden_check_says_no_without_its_expected_values(graded):
